@@ -147,6 +147,7 @@ struct header {
   std::vector<std::string> names;
   std::optional<std::size_t> label;
   std::optional<std::size_t> partition;
+  bool is_there = true; ///< Else names are empty.
 
   bool feature(std::size_t i) const noexcept {
     return i != label && i != partition;
@@ -200,13 +201,15 @@ result<void> append_row(const std::vector<std::string>& fields,
   if (fields.size() != head.names.size())
     return fail_at_line(origin, line,
                         "has " + std::to_string(fields.size()) + " fields; "
-                          + std::to_string(head.names.size())
-                          + ", as in the header, would do");
+                          + std::to_string(head.names.size()) + ", as in the "
+                          + (head.is_there ? "header" : "first row")
+                          + ", would do");
   auto& values = std::get<std::vector<float>>(to.examples.inputs[0].values);
   const auto refuse = [&](std::size_t i, const std::string& good) {
+    const auto named =
+      head.is_there ? " (" + printable(head.names[i].substr(0, 40)) + ")" : "";
     return fail_at_line(origin, line,
-                        "column " + std::to_string(i + 1) + " ("
-                          + printable(head.names[i].substr(0, 40)) + ") holds "
+                        "column " + std::to_string(i + 1) + named + " holds "
                           + shown_cell(fields[i]) + "; " + good + " would do");
   };
   for (std::size_t i = 0; i < fields.size(); ++i) {
@@ -320,10 +323,22 @@ result<csv_table> parse_csv(std::string_view text, std::string_view origin,
     return fail_at_line(origin, 1, "there is no header row");
   if (!more)
     return tl::unexpected{more.error()};
-  const auto head = make_header(fields, records.line(), origin, opts);
+  const bool lacks_header =
+    opts.may_lack_header && std::ranges::all_of(fields, [](const auto& y) {
+      return number<double>(y).has_value();
+    });
+  const auto head =
+    lacks_header
+      ? result<header>{header{.names = std::vector<std::string>(fields.size()),
+                              .label = {},
+                              .partition = {},
+                              .is_there = false}}
+      : make_header(fields, records.line(), origin, opts);
   if (!head)
     return tl::unexpected{head.error()};
   csv_table x;
+  x.has_header = head->is_there;
+  x.first_line = records.line();
   for (std::size_t i = 0; i < head->names.size(); ++i)
     if (head->feature(i))
       x.features.push_back(head->names[i]);
@@ -331,9 +346,13 @@ result<csv_table> parse_csv(std::string_view text, std::string_view origin,
     {.name = "x",
      .shape = {static_cast<std::int64_t>(x.features.size())},
      .values = std::vector<float>{}});
+  const auto classes = opts.classes ? opts.classes : labels_max;
+  if (!head->is_there)
+    if (auto ok = append_row(fields, records.line(), origin, *head, classes, x);
+        !ok)
+      return tl::unexpected{ok.error()};
   while ((more = records.next(fields)) && *more)
-    if (auto ok = append_row(fields, records.line(), origin, *head,
-                             opts.classes ? opts.classes : labels_max, x);
+    if (auto ok = append_row(fields, records.line(), origin, *head, classes, x);
         !ok)
       return tl::unexpected{ok.error()};
   if (!more)

@@ -1,7 +1,7 @@
 #pragma once
 
-// CSV with a header row: one column of labels, perhaps one that says who a row
-// belongs to, and otherwise numbers.
+// CSV with a header row (or, if that may lack, without): one column of labels,
+// perhaps one that says who a row belongs to, and otherwise numbers.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,12 +22,16 @@ struct csv_options {
   std::string partition = {}; ///< The column to partition by; empty: none.
   char separator = ',';       ///< '\t' for TSV.
   std::int64_t classes = 0;   ///< 0: as many as the labels count.
+  /// A first row of numbers alone is one of the rows. @pre no column is named
+  bool may_lack_header = false;
 };
 
 struct csv_table {
   example_set
     examples; ///< One input `x`, the remaining columns in their order.
-  std::vector<std::string> features; ///< Their names.
+  std::vector<std::string> features; ///< Their names; empty without a header.
+  bool has_header = true;
+  std::size_t first_line = 1; ///< Where its first row, or its header, stands.
   std::vector<std::string>
     partition; ///< A value per row, if there is a column.
 };

@@ -22,6 +22,7 @@
 #include "node/run/served_way.hpp"
 #include "node/run/serving.hpp"
 #include "node/task/common_values.hpp"
+#include "node/task/result_file.hpp"
 #include "node/watch/folder.hpp"
 
 namespace troupe::node {
@@ -108,13 +109,20 @@ void examine_way(const fs::path& folder, bool mends, std::vector<remark>& to) {
 
 /// What nobody trains and all look through, where the run has such a model.
 void examine_common(const fs::path& folder, std::vector<remark>& to) {
-  if (!models::is_there(folder / common_file))
+  if (!models::is_there(folder / common_file)
+      && common_digest_in(folder).empty())
     return;
   const auto kept = read_common(folder / common_file);
   to.push_back(kept ? remark{common_file, remark_state::fine,
                              "the common model is as it was kept"}
                     : remark{common_file, remark_state::broken,
                              kept.error().context, from_a_copy});
+}
+
+/// What it ended with, where it has.
+void examine_results(const fs::path& folder, std::vector<remark>& to) {
+  for (const auto* name : {"model.safetensors", "best.safetensors"})
+    examine(name, check_result(folder / name), to);
 }
 
 /// What the run is, and whose clients are whose.
@@ -133,6 +141,7 @@ void examine_plan(const fs::path& folder, std::vector<remark>& to) {
                             "none: the run kept its versions in memory"});
   to.push_back({"config.toml", remark_state::fine, found->x.method});
   examine_common(folder, to);
+  examine_results(folder, to);
   const auto served = serving::check_book(found->x, folder);
   if (!served)
     to.push_back({"processes.json", remark_state::broken,

@@ -18,6 +18,7 @@
 #include "node/config/config.hpp"
 #include "node/task/common_values.hpp"
 #include "node/task/language.hpp"
+#include "node/task/result_file.hpp"
 
 namespace troupe::node {
 
@@ -152,7 +153,7 @@ result<tensor_file> merged_of_run(const std::string& folder,
   const auto config = load_config(folder + "/config.toml");
   if (!config)
     return tl::unexpected{config.error()};
-  const auto file = models::read_safetensors(folder + "/model.safetensors");
+  const auto file = result_of_run(folder);
   if (!file)
     return tl::unexpected{file.error()};
   if (config->x.model.is_language())
@@ -166,9 +167,8 @@ result<tensor_file> merged_of_run(const std::string& folder,
 result<tensor_file> block_of_run(const std::string& folder,
                                  const std::string& block) {
   const bool is_common = block == models::common_family;
-  const auto file = is_common
-                      ? read_common(folder + '/' + common_file)
-                      : models::read_safetensors(folder + "/model.safetensors");
+  const auto file =
+    is_common ? read_common(folder + '/' + common_file) : result_of_run(folder);
   if (!file)
     return tl::unexpected{file.error()};
   tensor_file out;

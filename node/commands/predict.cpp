@@ -37,6 +37,9 @@ std::map<std::string, std::uint64_t> used_in(const models::answers& x) {
 }
 
 void print(const prediction& x, const std::string& to, std::ostream& out) {
+  if (x.first_line_is_a_row)
+    out << "the first line of the table is numbers alone: it is taken for a "
+           "row, and no header\n";
   if (!x.experts.empty()) {
     out << "asked for experts ";
     for (std::size_t i = 0; i < x.experts.size(); ++i)
@@ -51,6 +54,7 @@ json to_json(const prediction& x, const std::string& to) {
   return {{"success", true},
           {"file", to},
           {"rows", x.said.classes.size()},
+          {"first_line_is_a_row", x.first_line_is_a_row},
           {"experts", x.experts},
           {"used", used_in(x.said)},
           {"bytes_read", x.bytes_read}};
@@ -67,9 +71,10 @@ result<prediction> predicted(const std::string& folder,
   auto data = read_unlabelled(run->x, inputs, run->work.shape);
   if (!data)
     return tl::make_unexpected(data.error());
-  auto said = predict(*run, std::move(*data), make_model);
+  auto said = predict(*run, std::move(data->data), make_model);
   if (!said)
     return said;
+  said->first_line_is_a_row = data->first_line_is_a_row;
   const auto text = as_csv(said->said);
   const std::array parts{std::as_bytes(std::span{text})};
   if (auto ok = models::replace_file(to, parts, {}); !ok)

@@ -22,6 +22,8 @@ struct prediction {
   /// where nothing is chosen.
   std::vector<std::uint32_t> experts;
   std::uint64_t bytes_read = 0; ///< Of the values of the run.
+  /// The inputs are a table without a header.
+  bool first_line_is_a_row = false;
 };
 
 /// Refuses a run that cannot answer a stranger: `invalid_config`, with what

@@ -321,6 +321,9 @@ struct experiment {
   /// A run's folder or a file of weights, of what nobody trains; empty: from
   /// the seed.
   std::string common = {};
+  /// Of the values that a run began with; empty: whatever there is. No key: the
+  /// run's folder says it.
+  std::string common_digest = {};
   std::string folder = "runs";
   bool events = true;
   std::uint64_t events_max = 4096; ///< MiB of events.jsonl.

@@ -11,8 +11,8 @@
 #include "node/run/heads.hpp"
 #include "node/run/keeper.hpp"
 #include "node/run/language_costs.hpp"
-#include "node/run/pages_of_run.hpp"
 #include "node/run/resolved.hpp"
+#include "node/run/result_files.hpp"
 #include "node/run/rules.hpp"
 #include "node/run/strangers.hpp"
 #include "node/task/kept_common.hpp"
@@ -205,6 +205,7 @@ private:
       .has_labels = work_.has_labels,
       .counts_tokens = work_.counts_tokens,
       .best_by = watched_of(x_.stop),
+      .target = x_.stop.target,
       .metrics = [this](const std::string& line) { folder_->metric(line); },
       .show =
         [this](const progress_report& now) {
@@ -293,16 +294,14 @@ private:
     if (x_.events)
       s.routing = routing_in(folder_->path(), work_.method, *work_.blocks);
     folder_->log(s.reason);
-    auto ok = folder_->save_values("model.safetensors", *work_.blocks,
-                                   values_in(watching_->report().lines));
-    if (ok && s.best)
-      ok = folder_->save_values("best.safetensors", *work_.blocks,
-                                values_in(s.best->lines));
-    if (ok)
-      ok = folder_->save_text("summary.json", to_long_json(s).dump(2) + "\n");
-    if (ok)
-      write_pages(*folder_, x_);
-    return ok.map([&] { return s; });
+    if (x_.stop.target && !s.failed && !s.interrupted)
+      say(s.reason);
+    return leave_result(*folder_, *work_.blocks,
+                        values_in(watching_->report().lines), s)
+      .map([&] {
+        show_pages(*folder_, x_.events);
+        return s;
+      });
   }
 
   run_summary summary() const {

@@ -1,6 +1,7 @@
 #include "node/task/common_values.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <span>
 #include <system_error>
@@ -9,6 +10,8 @@
 #include "core/random.hpp"
 #include "core/text.hpp"
 #include "models/families.hpp"
+#include "models/files.hpp"
+#include "node/task/result_file.hpp"
 
 namespace troupe::node {
 
@@ -61,6 +64,48 @@ result<void> check_kept(const tensor_file& file, const std::string& path) {
                 + "; a copy of the file as it was would do");
 }
 
+tl::unexpected<error> is_another(const std::string& what,
+                                 const std::string& found,
+                                 const std::string& wanted) {
+  return fail(errc::invalid_data,
+              what
+                + " is not the common model that the run began with: its "
+                  "values have the digest "
+                + found.substr(0, digits_shown) + ", and " + common_digest_file
+                + " says " + printable(wanted.substr(0, digits_shown))
+                + "; a copy of " + common_file + " as it was would do");
+}
+
+/// The folder of a run says which it began with.
+result<void> check_begun(const tensor_file& file, const fs::path& path) {
+  if (path.filename() != common_file)
+    return {};
+  const auto wanted = common_digest_in(path.parent_path());
+  const auto found = models::to_hex(digest_of(file));
+  if (wanted.empty() || found == wanted)
+    return {};
+  return is_another(path.string(), found, wanted);
+}
+
+/// All rows would look alike through them, and say nothing.
+result<void> check_finite(std::span<const float> values,
+                          const tensor_list& tensors, const std::string& path) {
+  for (const auto& tensor : tensors) {
+    const auto own = values.first(tensor.size());
+    const auto bad =
+      std::ranges::find_if(own, [](float x) { return !std::isfinite(x); });
+    if (bad != own.end())
+      return fail(errc::invalid_data,
+                  "common " + in_quotes(path) + ": tensor "
+                    + in_quotes(tensor.name) + " is not finite: value "
+                    + std::to_string(bad - own.begin() + 1) + " is "
+                    + (std::isnan(*bad) ? "no number" : "infinite")
+                    + "; a model that was trained to its end would do");
+    values = values.subspan(tensor.size());
+  }
+  return {};
+}
+
 /// Those of a list, by its own names or by those of a file that a run kept.
 result<std::vector<float>> take(const tensor_file& file,
                                 const tensor_list& wanted,
@@ -85,7 +130,18 @@ result<std::vector<float>> take(const tensor_file& file,
                     + shown(found->shape) + ", and the common model "
                     + shown(x.shape) + "; 'common_model' says its shape");
   }
-  return models::values_of(file, named, path);
+  return models::values_of(file, named, path)
+    .and_then([&](std::vector<float> x) -> result<std::vector<float>> {
+      if (auto ok = check_finite(x, named, path); !ok)
+        return tl::make_unexpected(ok.error());
+      return x;
+    });
+}
+
+/// What a run had and lost it still had.
+bool has_own(const fs::path& folder) {
+  return models::is_there(folder / common_file)
+         || !common_digest_in(folder).empty();
 }
 
 result<all_values> from_own_file(const fs::path& path,
@@ -113,13 +169,18 @@ models::digest digest_of(const tensor_file& x) {
   return models::digest_of(std::as_bytes(std::span{x.values}));
 }
 
+std::string common_digest_in(const fs::path& folder) {
+  auto text = models::read_text(folder / common_digest_file, errc::invalid_data)
+                .value_or(std::string{});
+  return text.substr(0, text.find('\n'));
+}
+
 result<tensor_file> read_common(const fs::path& path) {
-  return models::read_safetensors(path).and_then(
-    [&](tensor_file x) -> result<tensor_file> {
-      if (auto ok = check_kept(x, path.string()); !ok)
-        return tl::make_unexpected(ok.error());
-      return x;
-    });
+  return read_result(path).and_then([&](tensor_file x) -> result<tensor_file> {
+    return check_kept(x, path.string())
+      .and_then([&] { return check_begun(x, path); })
+      .map([&] { return std::move(x); });
+  });
 }
 
 // Of a run that had a common model itself it is that one: what it trained are
@@ -129,8 +190,7 @@ fs::path file_of_common(const std::string& common) {
   std::error_code ignored;
   if (!fs::is_directory(said, ignored))
     return said;
-  const auto kept = said / common_file;
-  return fs::exists(kept, ignored) ? kept : said / "model.safetensors";
+  return has_own(said) ? said / common_file : said / "model.safetensors";
 }
 
 // A gate and experts that another run left have learned behind its common
@@ -140,13 +200,14 @@ std::optional<fs::path> common_beside(const std::string& init) {
     return std::nullopt;
   const auto folder = fs::path{init}.parent_path();
   std::error_code ignored;
-  const bool is_there = fs::exists(folder / "config.toml", ignored)
-                        && fs::exists(folder / common_file, ignored);
+  const bool is_there =
+    fs::exists(folder / "config.toml", ignored) && has_own(folder);
   return is_there ? std::optional{folder / common_file} : std::nullopt;
 }
 
-result<all_values> common_values(const experiment& x,
-                                 models::objective& common) {
+namespace {
+
+result<all_values> values_said(const experiment& x, models::objective& common) {
   if (!x.common.empty())
     return from_own_file(file_of_common(x.common), common);
   if (const auto kept = common_beside(x.init))
@@ -158,6 +219,29 @@ result<all_values> common_values(const experiment& x,
     result[std::string{models::common_buffers_family}] =
       share(common.initial_buffers());
   return result;
+}
+
+/// As of a file that has them one after the other.
+models::digest digest_together(const all_values& x) {
+  tensor_file file;
+  for (const auto& [family, values] : x)
+    file.values.insert(file.values.end(), values->begin(), values->end());
+  return digest_of(file);
+}
+
+} // namespace
+
+result<all_values> common_values(const experiment& x,
+                                 models::objective& common) {
+  auto found = values_said(x, common);
+  if (!found || x.common_digest.empty())
+    return found;
+  const auto digest = models::to_hex(digest_together(*found));
+  if (digest == x.common_digest)
+    return found;
+  return is_another(x.common.empty() ? "what 'init' or the seed says"
+                                     : file_of_common(x.common).string(),
+                    digest, x.common_digest);
 }
 
 } // namespace troupe::node

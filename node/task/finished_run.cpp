@@ -8,6 +8,7 @@
 #include "models/families.hpp"
 #include "node/config/config.hpp"
 #include "node/task/kept_common.hpp"
+#include "node/task/result_file.hpp"
 
 namespace troupe::node {
 
@@ -22,11 +23,6 @@ result<experiment> configuration_in(const fs::path& folder) {
                 folder.string()
                   + " holds no run: there is no config.toml in it; troupe run "
                     "says at its end where its folder is");
-  if (!fs::exists(folder / "model.safetensors", ignored))
-    return fail(errc::invalid_data,
-                folder.string()
-                  + " holds no result: there is no model.safetensors in it, "
-                    "which a run writes at its end");
   auto loaded = load_config((folder / "config.toml").string());
   if (!loaded)
     return tl::make_unexpected(loaded.error());
@@ -40,6 +36,9 @@ result<finished_run> read_finished_run(const fs::path& folder,
   auto x = configuration_in(folder);
   if (!x)
     return tl::make_unexpected(x.error());
+  auto values = open_result(folder);
+  if (!values)
+    return tl::make_unexpected(values.error());
   auto found = materials_of(*x, make_model);
   if (!found)
     return tl::make_unexpected(found.error());
@@ -47,9 +46,6 @@ result<finished_run> read_finished_run(const fs::path& folder,
   auto work = prepare(*x, std::move(*found));
   if (!work)
     return tl::make_unexpected(work.error());
-  auto values = models::safetensors_file::open(folder / "model.safetensors");
-  if (!values)
-    return tl::make_unexpected(values.error());
   return finished_run{.folder = folder,
                       .x = std::move(*x),
                       .work = std::move(*work),

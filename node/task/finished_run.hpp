@@ -22,7 +22,8 @@ struct finished_run {
 
 /// Reads its configuration, its data and what it has of a common model, and of
 /// its values the names alone. Returns `invalid_data` where there is no run, or
-/// one that has not ended, and what `load_config` and `prepare` do.
+/// one that has not ended, or ended with other values, and what `load_config`
+/// and `prepare` do.
 [[nodiscard]] result<finished_run>
 read_finished_run(const std::filesystem::path& folder,
                   const model_maker& make_model);

@@ -9,6 +9,7 @@
 #include "models/adapters/factor_halves.hpp"
 #include "models/families.hpp"
 #include "models/safetensors.hpp"
+#include "node/task/result_file.hpp"
 
 namespace troupe::node {
 
@@ -92,7 +93,7 @@ result<void> init_frozen(const experiment& x, const models::objective& model,
                          std::map<std::string, shared_values>& frozen) {
   if (frozen.empty() || x.init.empty())
     return {};
-  const auto file = models::read_safetensors(x.init);
+  const auto file = read_result(x.init);
   if (!file)
     return tl::make_unexpected(file.error());
   for (auto& [name, values] : frozen) {
@@ -134,7 +135,7 @@ first_values(const experiment& x, const recipe& method,
       return tl::make_unexpected(ok.error());
   if (x.init.empty())
     return values;
-  const auto file = models::read_safetensors(x.init);
+  const auto file = read_result(x.init);
   if (!file)
     return tl::make_unexpected(file.error());
   if (auto ok = check_instances(*file, blocks, x.init); !ok)

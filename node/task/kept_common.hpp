@@ -11,13 +11,14 @@
 
 namespace troupe::node {
 
-/// Writes it as common.safetensors, with the digest of its values; nothing
-/// where the method has none or the folder has it.
+/// Writes it as common.safetensors, with the digest of its values, and that
+/// digest once more beside it; nothing where the method has none or the folder
+/// has both.
 [[nodiscard]] result<void> keep_common(const std::filesystem::path& folder,
                                        const workload& work);
 
-/// The same experiment with `common` as the folder has it; as it is where the
-/// folder has none, or none is named.
+/// The same experiment with `common` as the folder has it, or as it is where
+/// the folder has none, and the digest that its values must have.
 experiment with_kept_common(experiment x, const std::filesystem::path& folder);
 
 } // namespace troupe::node

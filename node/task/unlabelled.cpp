@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,14 +26,30 @@ std::string in_small_letters(std::string text) {
   return text;
 }
 
-result<models::example_set> read_table(const fs::path& path) {
+struct inputs_found {
+  models::example_set rows;
+  bool first_line_is_a_row = false;
+};
+
+/// @param columns 0: none, of examples that are no rows of a table
+result<inputs_found> read_table(const fs::path& path, std::int64_t columns) {
   const auto bytes = models::read_file(path, errc::invalid_data);
   if (!bytes)
     return tl::make_unexpected(bytes.error());
   const std::string_view text{reinterpret_cast<const char*>(bytes->data()),
                               bytes->size()};
-  return models::parse_csv(text, path.string(), {.label = ""})
-    .map([](models::csv_table x) { return std::move(x.examples); });
+  auto x = models::parse_csv(text, path.string(),
+                             {.label = "", .may_lack_header = true});
+  if (!x)
+    return tl::make_unexpected(x.error());
+  const auto found = static_cast<std::int64_t>(x->features.size());
+  if (columns > 0 && found != columns)
+    return fail(
+      errc::invalid_data,
+      path.string() + ":" + std::to_string(x->first_line) + ": has "
+        + std::to_string(found) + " columns, and the run learned from "
+        + std::to_string(columns) + "; as many, without a label, would do");
+  return inputs_found{std::move(x->examples), !x->has_header};
 }
 
 /// Of count x height x width, or of count x channels x height x width.
@@ -59,16 +76,19 @@ result<models::example_set> read_images(const fs::path& path) {
 }
 
 /// By its name, in large letters or small ones.
-result<models::example_set> read_inputs(const fs::path& path) {
+result<inputs_found> read_inputs(const fs::path& path,
+                                 const example_shape& wanted) {
   const auto name = in_small_letters(path.filename().string());
   if (name.ends_with(".csv"))
-    return read_table(path);
+    return read_table(path,
+                      wanted.inputs.size() == 1 ? wanted.inputs.front() : 0);
   if (name.ends_with(".csv.gz"))
     return fail(errc::invalid_data,
                 path.string()
                   + ": is a packed table, of which only images are read; the "
                     "same unpacked, as a .csv, would do");
-  return read_images(path);
+  return read_images(path).map(
+    [](models::example_set x) { return inputs_found{std::move(x)}; });
 }
 
 /// Images of one channel are spoken of by their height and width.
@@ -108,22 +128,24 @@ models::example_set none_of(const models::example_set& x) {
 
 } // namespace
 
-result<std::shared_ptr<const models::dataset>>
-read_unlabelled(const experiment& x, const fs::path& path,
-                const example_shape& wanted) {
-  auto found = read_inputs(path);
+result<unlabelled_rows> read_unlabelled(const experiment& x,
+                                        const fs::path& path,
+                                        const example_shape& wanted) {
+  auto found = read_inputs(path, wanted);
   if (!found)
     return tl::make_unexpected(found.error());
-  if (auto ok = check_unlabelled(*found, path, wanted); !ok)
+  if (auto ok = check_unlabelled(found->rows, path, wanted); !ok)
     return tl::make_unexpected(ok.error());
   models::dataset data;
   data.name = path.stem().string();
-  data.test = none_of(*found);
-  data.train = std::move(*found);
+  data.test = none_of(found->rows);
+  data.train = std::move(found->rows);
   data.classes = wanted.classes;
   if (auto ok = models::set_pixels(data, x.data.pixels); !ok)
     return tl::make_unexpected(ok.error());
-  return std::make_shared<const models::dataset>(std::move(data));
+  return unlabelled_rows{
+    .data = std::make_shared<const models::dataset>(std::move(data)),
+    .first_line_is_a_row = found->first_line_is_a_row};
 }
 
 } // namespace troupe::node

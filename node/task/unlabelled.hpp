@@ -12,11 +12,18 @@
 
 namespace troupe::node {
 
+struct unlabelled_rows {
+  std::shared_ptr<const models::dataset> data;
+  /// A table without a header.
+  bool first_line_is_a_row = false;
+};
+
 /// Reads a file of images (IDX, also in gzip) or a table (CSV, its name ends in
-/// .csv) of inputs alone. They are the training examples, each with the label
-/// 0, which means nothing. Returns `invalid_data` if they are none, or others
-/// than the run learned from.
-[[nodiscard]] result<std::shared_ptr<const models::dataset>>
+/// .csv) of inputs alone, with a header unless its first line is numbers alone.
+/// They are the training examples, each with the label 0, which means nothing.
+/// Returns `invalid_data` if they are none, or others than the run learned
+/// from.
+[[nodiscard]] result<unlabelled_rows>
 read_unlabelled(const experiment& x, const std::filesystem::path& path,
                 const example_shape& wanted);
 

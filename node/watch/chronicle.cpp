@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/json.hpp"
 #include "core/limits.hpp"
 #include "core/text.hpp"
 #include "node/report/quantile.hpp"
@@ -10,6 +11,17 @@
 #include "node/watch/perplexity.hpp"
 
 namespace troupe::node {
+
+namespace {
+
+/// As the director says it of a run that was neither ended by somebody nor by
+/// its target.
+bool came_to_its_end(const std::string& reason) {
+  return reason.starts_with("the run's length is reached")
+         || reason.starts_with("no better version within the patience");
+}
+
+} // namespace
 
 std::optional<spread> spread_of(std::vector<double> xs) {
   if (xs.empty())
@@ -151,6 +163,22 @@ void chronicle::judge(const messages::evaluation_finished& x,
     report_.best = {x.head, metric, scored};
 }
 
+// Of a run that came to its end without it; the last version may have it still.
+bool chronicle::misses_target(
+  const std::optional<messages::evaluation_finished>& last) const {
+  if (!options_.best_by || !options_.target || report_.finished->failed
+      || !came_to_its_end(report_.finished->reason))
+    return false;
+  const auto reaches = [&](double x) {
+    return models::less_is_better(*options_.best_by) ? x <= *options_.target
+                                                     : x >= *options_.target;
+  };
+  if (report_.best && reaches(report_.best->metric))
+    return false;
+  return !last || last->problem
+         || !reaches(models::metric_of(*options_.best_by, last->scores));
+}
+
 void chronicle::finished(
   const messages::run_finished& x,
   const std::optional<messages::evaluation_finished>& last, instant at) {
@@ -161,6 +189,9 @@ void chronicle::finished(
   }
   report_.at = at;
   report_.finished = x;
+  if (misses_target(last))
+    report_.finished->reason +=
+      "; the target, " + json(*options_.target).dump() + ", was not reached";
   options_.show(report_);
   changed_.notify_all();
 }

@@ -93,6 +93,7 @@ public:
     bool counts_tokens = false; ///< Scores are of tokens.
     /// What the best version is by; none: no version is called the best.
     std::optional<models::watched> best_by = {};
+    std::optional<double> target = {}; ///< Of that; none: nothing ends by it.
     std::function<void(const std::string& line)>
       metrics; ///< One JSON object each.
     /// After each version, round and visit.
@@ -156,6 +157,8 @@ public:
 
 private:
   void count(visit_id visit, double loss);
+  bool
+  misses_target(const std::optional<messages::evaluation_finished>& last) const;
   void judge(const messages::evaluation_finished& x,
              const actors::version_heads& scored);
   std::optional<double> loss_of(const std::vector<visit_id>& visits);

@@ -16,7 +16,6 @@
 #include "core/random.hpp"
 #include "core/text.hpp"
 #include "models/files.hpp"
-#include "models/safetensors.hpp"
 #include "node/config/changed_line.hpp"
 #include "node/config/config.hpp"
 
@@ -367,26 +366,6 @@ run_folder::open_store(const experiment& x, const store_options& opts) const {
      .run = identity_of(x),
      .offers_outlive = x.durability == durability_kind::offer,
      .writes_each_line = opts.serves});
-}
-
-result<void>
-run_folder::save_values(const std::string& name, const models::layout& blocks,
-                        const std::map<block_id, shared_values>& values) const {
-  models::tensor_file file;
-  for (const auto& block : blocks.blocks) {
-    const auto& own = *values.at(block.id);
-    // What a model calls its tensors is how `init` finds them again; of several
-    // models, each under its block's name.
-    const bool plain_names =
-      block.name == "model" || block.name == "model.buffers";
-    for (auto tensor : block.tensors) {
-      if (!plain_names)
-        tensor.name = block.name + "/" + tensor.name;
-      file.tensors.push_back(std::move(tensor));
-    }
-    file.values.insert(file.values.end(), own.begin(), own.end());
-  }
-  return models::write_safetensors(path_ / name, file);
 }
 
 result<void> run_folder::save_text(const std::string& name,

@@ -13,7 +13,6 @@
 #include "actors/record/line_file.hpp"
 #include "actors/record/store.hpp"
 #include "core/result.hpp"
-#include "models/layout.hpp"
 #include "node/config/experiment.hpp"
 
 namespace troupe::node {
@@ -96,12 +95,6 @@ public:
   /// The record of versions and visits that the configuration asks for.
   [[nodiscard]] result<std::unique_ptr<actors::store>>
   open_store(const experiment& x, const store_options& opts) const;
-
-  /// Writes travelling blocks as safetensors, each tensor under its own name
-  /// where there is one block, else under `<block>/<tensor>`.
-  [[nodiscard]] result<void>
-  save_values(const std::string& name, const models::layout& blocks,
-              const std::map<block_id, shared_values>& values) const;
 
   [[nodiscard]] result<void> save_text(const std::string& name,
                                        const std::string& text) const;

@@ -143,6 +143,7 @@ json to_long_json(const run_summary& x) {
   object["reason"] = x.reason;
   object["interrupted"] = x.interrupted;
   object["held_out"] = to_json(x.held_out);
+  object["files"] = x.files;
   if (x.clients_asked) {
     object["clients_scored"] = x.clients_scored;
     object["clients_asked"] = *x.clients_asked;

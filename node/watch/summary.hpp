@@ -58,6 +58,8 @@ struct run_summary {
   std::optional<double> clients_loss = {};
 
   // Only for people and summary.json.
+  /// Digests of the files of values that it left, by their names.
+  std::map<std::string, std::string> files = {};
   std::optional<best_version> best;
   std::string reason; ///< Why it ended.
   bool failed = false;

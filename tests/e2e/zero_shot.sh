@@ -76,5 +76,5 @@ x = json.load(open(sys.argv[1]))
 assert len(x["experts"]) == 3 and len(x["clients"]) == len(x["accuracy"]) == 12, x' "$folder/matrix.json" ||
   fail "the matrix is not of all experts and clients"
 cut -d, -f1-5 "$scratch/inputs.csv" >"$scratch/narrow.csv"
-refused 6 "has examples of 5, and the run learned from 6" predict "$folder" --data "$scratch/narrow.csv" --to "$scratch/none.csv"
+refused 6 "narrow.csv:1: has 5 columns, and the run learned from 6" predict "$folder" --data "$scratch/narrow.csv" --to "$scratch/none.csv"
 [ ! -e "$scratch/none.csv" ] || fail "what is refused is written"

@@ -13,6 +13,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "models/file_digest.hpp"
+#include "models/files.hpp"
 #include "models/safetensors.hpp"
 #include "node/commands/eval.hpp"
 #include "node/commands/predict.hpp"
@@ -136,6 +138,12 @@ void say_one_class_each(const std::string& folder) {
   }
   ASSERT_GT(said, 1u);
   ASSERT_TRUE(models::write_safetensors(path, file));
+  // As if the run had ended with it.
+  const auto summary = folder + "/summary.json";
+  auto all = parsed(models::read_text(summary, errc::invalid_data).value());
+  all["files"]["model.safetensors"] =
+    models::to_hex(models::digest_of_file(path, errc::invalid_data).value());
+  std::ofstream{summary} << all;
 }
 
 /// What part of these rows has a label.
@@ -244,13 +252,33 @@ TEST_F(strangers_of_runs, are_refused_and_nothing_is_written) {
               .find("gives each client a part of its own"),
             std::string::npos);
   EXPECT_NE(refused(go({}).folder, inputs(5))
-              .find("has examples of 5, and the run learned from 6"),
+              .find("inputs.csv:1: has 5 columns, and the run learned from 6"),
             std::string::npos);
   EXPECT_NE(refused(scratch_.path(), inputs()).find("holds no run"),
             std::string::npos);
   const auto cut = go({}).folder;
   std::filesystem::remove(cut + "/model.safetensors");
   EXPECT_NE(refused(cut, inputs()).find("holds no result"), std::string::npos);
+}
+
+// Both runs have models of these shapes.
+TEST_F(strangers_of_runs, hear_nothing_of_another_runs_model) {
+  const auto run = go(gated).folder;
+  const auto other = go(with(gated, {"seed=2"})).folder;
+  std::filesystem::copy_file(other + "/model.safetensors",
+                             run + "/model.safetensors",
+                             std::filesystem::copy_options::overwrite_existing);
+  const auto is_refused = [](const answer& x) {
+    EXPECT_NE(x.how, node::exit_code::ok) << x.out;
+    EXPECT_NE(x.err.find("/model.safetensors is not what the run ended with: "
+                         "its digest is "),
+              std::string::npos)
+      << x.err;
+  };
+  is_refused(predict(run, inputs()));
+  is_refused(eval(run));
+  EXPECT_TRUE(predictions().empty());
+  EXPECT_FALSE(std::filesystem::exists(run + "/matrix.json"));
 }
 
 TEST_F(strangers_of_runs, of_problems_without_examples_are_refused) {

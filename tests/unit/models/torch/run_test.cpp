@@ -63,6 +63,9 @@ TEST_F(torch_run, stops_by_validation_data_and_keeps_the_best_version) {
   const auto reached =
     go({"rounds=200", "stop.metric=accuracy", "stop.target=0.3"});
   EXPECT_LT(reached.versions, 200u);
+  EXPECT_EQ(reached.reason, "the target is reached");
+  EXPECT_EQ(go({"rounds=2", "stop.metric=loss", "stop.target=0.001"}).reason,
+            "the run's length is reached; the target, 0.001, was not reached");
 }
 
 TEST_F(torch_run, learns_scales_of_batch_norms_whose_statistics_are_anybodys) {

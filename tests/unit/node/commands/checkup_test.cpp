@@ -73,6 +73,20 @@ TEST(checkup, finds_a_common_model_that_was_damaged) {
   EXPECT_EQ(found.hint, "restore it from a copy");
 }
 
+TEST(checkup, finds_a_common_model_that_is_gone) {
+  const test::scratch_folder scratch;
+  const auto folder = a_run(scratch);
+  std::filesystem::create_directory(folder / "logs");
+  std::ofstream{folder / common_digest_file} << std::string(64, 'a') << '\n';
+  const auto other = of_common(folder);
+  EXPECT_EQ(other.state, state::broken);
+  EXPECT_NE(other.what.find("and logs/common_digest says aaaaaaaa; "),
+            std::string::npos)
+    << other.what;
+  std::filesystem::remove(folder / common_file);
+  EXPECT_EQ(of_common(folder).state, state::broken);
+}
+
 std::vector<actors::remark> of_all(const std::filesystem::path& folder) {
   const auto all = check_up(folder, false);
   EXPECT_TRUE(all) << all.error().context;

@@ -16,6 +16,7 @@
 #include "node/replay/replay.hpp"
 #include "node/run/serving_terms.hpp"
 #include "node/task/common_values.hpp"
+#include "node/task/finished_run.hpp"
 #include "node/task/frozen.hpp"
 #include "tests/support/gated_runs.hpp"
 
@@ -87,6 +88,72 @@ TEST_F(common_model_run, does_not_go_on_with_what_was_changed) {
   EXPECT_THAT(done.error().context,
               HasSubstr("common.safetensors is damaged: its values have the "
                         "digest "));
+}
+
+// The file is whole, and has the digest that it says.
+TEST_F(common_model_run, does_not_go_on_with_that_of_another_run) {
+  const auto x = over(trained("1"), {"ledger=disk"});
+  std::atomic<bool> stop{true};
+  const auto cut = node::run(x, {.make_model = no_model, .stop = &stop});
+  ASSERT_TRUE(cut && cut->interrupted);
+  const auto other = finished(over(trained("2")));
+  fs::copy_file(kept_in(other.folder), kept_in(cut->folder),
+                fs::copy_options::overwrite_existing);
+  const auto done =
+    node::run(x, {.make_model = no_model, .resume = cut->folder});
+  ASSERT_FALSE(done);
+  EXPECT_THAT(done.error().context,
+              HasSubstr(kept_in(cut->folder).string()
+                        + " is not the common model that the run began with: "
+                          "its values have the digest "));
+  EXPECT_THAT(done.error().context,
+              HasSubstr("; a copy of common.safetensors as it was would do"));
+}
+
+TEST_F(common_model_run, does_not_take_what_lies_where_a_lost_one_was) {
+  const auto common = trained("1") + "/model.safetensors";
+  const auto there = folder("common.safetensors");
+  fs::copy_file(common, there);
+  const auto x = over(there, {"ledger=disk", "events=true"});
+  std::atomic<bool> stop{true};
+  const auto cut = node::run(x, {.make_model = no_model, .stop = &stop});
+  ASSERT_TRUE(cut && cut->interrupted);
+  const auto whole = finished(x);
+  fs::remove(kept_in(cut->folder));
+  fs::remove(kept_in(whole.folder));
+  fs::copy_file(trained("2") + "/model.safetensors", there,
+                fs::copy_options::overwrite_existing);
+  const auto refused = [&](const auto& done) {
+    ASSERT_FALSE(done);
+    EXPECT_THAT(done.error().context,
+                HasSubstr(there
+                          + " is not the common model that the run began with: "
+                            "its values have the digest "));
+  };
+  const auto goes_on = [&] {
+    return node::run(x, {.make_model = no_model, .resume = cut->folder});
+  };
+  refused(goes_on());
+  refused(node::replay(x, whole.folder,
+                       {.make_model = no_model,
+                        .fingerprint = {},
+                        .note = [](const auto&) {},
+                        .show = [](const auto&) {}}));
+  refused(node::read_finished_run(whole.folder, no_model));
+  // The same one does, and is kept again.
+  fs::copy_file(common, there, fs::copy_options::overwrite_existing);
+  const auto done = goes_on();
+  ASSERT_TRUE(done) << done.error().context;
+  EXPECT_EQ(done->digest, whole.digest);
+  EXPECT_TRUE(fs::exists(kept_in(cut->folder)));
+}
+
+TEST_F(common_model_run, that_is_lost_is_no_other_file_of_its_folder) {
+  const auto done = finished(over(trained("1")));
+  fs::remove(kept_in(done.folder));
+  const auto made = node::prepare(over(done.folder), no_model);
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().context, HasSubstr("/common.safetensors: cannot "));
 }
 
 TEST_F(common_model_run, learns_something_else_through_another) {

@@ -3,6 +3,8 @@
 #include "node/task/common_values.hpp"
 
 #include <filesystem>
+#include <limits>
+#include <utility>
 
 #include <gmock/gmock.h>
 
@@ -128,6 +130,22 @@ TEST_F(common_values, that_cannot_be_read_are_refused) {
   const auto model = model_of({4});
   EXPECT_THAT(refusal(scratch_.path() + "/none", *model, errc::invalid_data),
               ::testing::HasSubstr("/none: cannot be read"));
+}
+
+TEST_F(common_values, that_are_not_finite_are_refused) {
+  const auto model = model_of({4});
+  constexpr auto infinite = std::numeric_limits<float>::infinity();
+  constexpr auto no_number = std::numeric_limits<float>::quiet_NaN();
+  for (const auto& [bad, said] :
+       {std::pair{infinite, "infinite"}, std::pair{no_number, "no number"}}) {
+    tensor_file x{model->parameter_list(), model->initial_parameters(7), {}};
+    x.values[x.tensors.front().size() + 1] = bad;
+    const auto path = written("bad.safetensors", x);
+    EXPECT_EQ(refusal(path, *model, errc::invalid_data),
+              "common '" + path + "': tensor '" + x.tensors[1].name
+                + "' is not finite: value 2 is " + said
+                + "; a model that was trained to its end would do");
+  }
 }
 
 TEST_F(common_values, are_as_a_run_kept_them) {

@@ -52,7 +52,7 @@ TEST_F(unlabelled, are_rows_to_answer) {
   const auto found = node::read_unlabelled(x, table("a,b\n1,2\n3,4\n"),
                                            {.inputs = {2}, .classes = 5});
   ASSERT_TRUE(found) << found.error().context;
-  const auto& data = **found;
+  const auto& data = *found->data;
   EXPECT_EQ(data.train.size, 2U);
   EXPECT_EQ(data.classes, 5);
   EXPECT_EQ(std::get<std::vector<float>>(data.train.inputs.front().values),
@@ -64,8 +64,8 @@ TEST_F(unlabelled, may_be_images) {
   const auto found = node::read_unlabelled(
     x, images(3, 2, 4), {.inputs = {1, 2, 4}, .classes = 10});
   ASSERT_TRUE(found) << found.error().context;
-  EXPECT_EQ((*found)->train.size, 3U);
-  EXPECT_EQ((*found)->train.inputs.front().shape,
+  EXPECT_EQ(found->data->train.size, 3U);
+  EXPECT_EQ(found->data->train.inputs.front().shape,
             (std::vector<std::int64_t>{1, 2, 4}));
 }
 
@@ -81,9 +81,45 @@ TEST_F(unlabelled, of_another_shape_are_refused) {
   EXPECT_EQ(refusal(images(1, 3, 3), {.inputs = {1, 2, 2}, .classes = 2}),
             " has examples of 3 x 3, and the run learned from 2 x 2; inputs of "
             "that shape, without a label, would do");
-  EXPECT_EQ(refusal(table("a,b,label\n1,2,0\n"), {.inputs = {2}, .classes = 2}),
-            " has examples of 3, and the run learned from 2; inputs of that "
-            "shape, without a label, would do");
+  EXPECT_EQ(
+    refusal(table("a,b\n1,2\n"), {.inputs = {1, 2, 2}, .classes = 2}),
+    " has examples of 2, and the run learned from 2 x 2; inputs of that "
+    "shape, without a label, would do");
+}
+
+TEST_F(unlabelled, of_a_table_without_a_header_are_all_of_its_rows) {
+  const example_shape two{.inputs = {2}, .classes = 5};
+  const auto found = node::read_unlabelled(x, table("1,2\n\n3,+4e0\n"), two);
+  ASSERT_TRUE(found) << found.error().context;
+  EXPECT_TRUE(found->first_line_is_a_row);
+  EXPECT_EQ(
+    std::get<std::vector<float>>(found->data->train.inputs.front().values),
+    (std::vector<float>{1, 2, 3, 4}));
+  // One name is a header.
+  const auto named = node::read_unlabelled(x, table("1,b\n3,4\n"), two);
+  ASSERT_TRUE(named) << named.error().context;
+  EXPECT_FALSE(named->first_line_is_a_row);
+  EXPECT_EQ(named->data->train.size, 1U);
+}
+
+TEST_F(unlabelled, of_a_table_are_finite_and_as_many_in_each_line) {
+  const example_shape two{.inputs = {2}, .classes = 5};
+  EXPECT_EQ(refusal(table("a,b,label\n1,2,0\n"), two),
+            ":1: has 3 columns, and the run learned from 2; as many, without a "
+            "label, would do");
+  EXPECT_EQ(refusal(table("\n1,2,0\n"), two),
+            ":2: has 3 columns, and the run learned from 2; as many, without a "
+            "label, would do");
+  EXPECT_EQ(refusal(table("1,2\n3\n"), two),
+            ":2: has 1 fields; 2, as in the first row, would do");
+  EXPECT_EQ(refusal(table("a,b\n3\n"), two),
+            ":2: has 1 fields; 2, as in the header, would do");
+  for (const std::string bad : {"nan", "inf", "1e60"}) {
+    EXPECT_EQ(refusal(table("1," + bad + "\n"), two),
+              ":1: column 2 holds '" + bad + "'; a finite number would do");
+    EXPECT_EQ(refusal(table("a,b\n1," + bad + "\n"), two),
+              ":2: column 2 (b) holds '" + bad + "'; a finite number would do");
+  }
 }
 
 TEST_F(unlabelled, have_to_be_there) {

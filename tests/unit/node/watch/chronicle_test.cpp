@@ -112,6 +112,33 @@ TEST(chronicle, counts_a_visit_no_second_time_after_a_restart) {
   EXPECT_EQ(x.report().updates, 3u);
 }
 
+TEST(chronicle, says_that_a_target_was_not_reached) {
+  const std::string length = "the run's length is reached";
+  const auto end = [](models::watched by, double target,
+                      const std::string& reason, std::uint64_t before,
+                      std::uint64_t last) {
+    auto how = watching(by);
+    how.target = target;
+    chronicle x{std::move(how)};
+    x.evaluated(score_of(1, before), {}, {});
+    x.finished({reason, false}, score_of(2, last), {});
+    return x.report().finished->reason;
+  };
+  using enum models::watched;
+  EXPECT_EQ(end(accuracy, 0.75, length, 7, 7),
+            length + "; the target, 0.75, was not reached");
+  EXPECT_EQ(end(accuracy, 0.75, length, 8, 7), length);
+  EXPECT_EQ(end(accuracy, 0.75, length, 7, 8), length) << "the last has it";
+  // A loss of 1 over ten rows.
+  EXPECT_EQ(end(loss, 0.25, length, 7, 7), length);
+  EXPECT_EQ(end(loss, 0.0625, length, 7, 7),
+            length + "; the target, 0.0625, was not reached");
+  const std::string target = "the target is reached";
+  EXPECT_EQ(end(accuracy, 0.75, target, 7, 7), target)
+    << "a process before may have seen it";
+  EXPECT_EQ(end(accuracy, 0.75, "interrupted", 7, 7), "interrupted");
+}
+
 TEST(chronicle, calls_a_version_the_best_by_validation_data_alone) {
   chronicle x{watching(models::watched::accuracy)};
   for (const std::uint64_t correct : {3, 7, 5}) {

@@ -1,0 +1,94 @@
+#include "node/task/result_file.hpp"
+
+#include <string>
+#include <system_error>
+
+#include "core/json.hpp"
+#include "core/text.hpp"
+#include "models/file_digest.hpp"
+#include "models/files.hpp"
+
+namespace troupe::node {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t hex_digits_shown = 8;
+constexpr const char* last_values = "model.safetensors";
+constexpr const char* end_of_run = "summary.json";
+
+/// The digest that a run's summary says of a file; empty where it says none, as
+/// of what the run did not leave.
+result<std::string> digest_said(const fs::path& summary,
+                                const std::string& name) {
+  const auto text = models::read_text(summary, errc::invalid_data);
+  if (!text)
+    return tl::make_unexpected(text.error());
+  const auto all = json::parse(*text);
+  if (!all || !all->fields())
+    return fail(errc::invalid_data,
+                summary.string() + " is damaged, so nothing says whether "
+                  + name
+                  + " is what the run ended with; a copy of it as it was "
+                    "would do");
+  const auto* files = all->find("files");
+  const auto* said = files ? files->find(name) : nullptr;
+  const auto* digest = said ? said->text() : nullptr;
+  return digest ? *digest : std::string{};
+}
+
+/// Whether a run has ended there.
+result<void> check_ended(const fs::path& folder) {
+  for (const auto* name : {last_values, end_of_run})
+    if (!models::is_there(folder / name))
+      return fail(errc::invalid_data,
+                  folder.string() + " holds no result: there is no " + name
+                    + " in it, which a run writes at its end");
+  return {};
+}
+
+} // namespace
+
+result<void> check_result(const fs::path& file) {
+  const auto summary = file.parent_path() / end_of_run;
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored) || !models::is_there(summary))
+    return {};
+  const auto said = digest_said(summary, file.filename().string());
+  if (!said)
+    return tl::make_unexpected(said.error());
+  if (said->empty())
+    return {};
+  return models::digest_of_file(file, errc::invalid_data)
+    .and_then([&](const models::digest& x) -> result<void> {
+      const auto found = models::to_hex(x);
+      if (found == *said)
+        return {};
+      return fail(
+        errc::invalid_data,
+        file.string() + " is not what the run ended with: its digest is "
+          + found.substr(0, hex_digits_shown) + ", and summary.json says "
+          + printable(said->substr(0, hex_digits_shown))
+          + "; a copy of the file as it was would do");
+    });
+}
+
+result<models::tensor_file> read_result(const fs::path& file) {
+  return check_result(file).and_then(
+    [&] { return models::read_safetensors(file); });
+}
+
+result<models::safetensors_file> open_result(const fs::path& folder) {
+  return check_ended(folder)
+    .and_then([&] { return check_result(folder / last_values); })
+    .and_then(
+      [&] { return models::safetensors_file::open(folder / last_values); });
+}
+
+result<models::tensor_file> result_of_run(const fs::path& folder) {
+  return check_ended(folder).and_then(
+    [&] { return read_result(folder / last_values); });
+}
+
+} // namespace troupe::node

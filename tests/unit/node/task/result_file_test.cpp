@@ -1,0 +1,146 @@
+// What a run left is read only where it is what the run ended with.
+
+#include "node/task/result_file.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/json.hpp"
+#include "models/file_digest.hpp"
+#include "models/files.hpp"
+#include "node/commands/checkup.hpp"
+#include "node/commands/export.hpp"
+#include "tests/support/gated_runs.hpp"
+
+namespace troupe::test::result_file_test {
+
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+constexpr const char* refused =
+  "/model.safetensors is not what the run ended with: its digest is ";
+
+/// The last value is another.
+void alter(const fs::path& file) {
+  std::fstream x{file, std::ios::in | std::ios::out | std::ios::binary};
+  x.seekg(-1, std::ios::end);
+  const auto last = static_cast<char>(x.get() ^ 1);
+  x.seekp(-1, std::ios::end);
+  x.put(last);
+}
+
+class result_file : public common_model_run {
+protected:
+  static std::string refusal(const auto& found) {
+    return found ? "taken" : found.error().context;
+  }
+
+  static std::string exporting(const std::string& run, const std::string& to) {
+    const overrides args{run, "--block", "model", "--to", to};
+    std::ostringstream out;
+    std::ostringstream err;
+    const auto how = node::export_command(args, {out, err});
+    return how == node::exit_code::ok ? "taken" : err.str();
+  }
+};
+
+} // namespace
+
+TEST_F(result_file, is_known_to_the_summary_by_all_of_its_bytes) {
+  const auto run = trained("1");
+  const auto file = run + "/model.safetensors";
+  EXPECT_EQ(refusal(node::read_result(file)), "taken");
+  const auto summary = json::parse(
+    models::read_text(run + "/summary.json", errc::invalid_data).value());
+  const auto was =
+    models::to_hex(models::digest_of_file(file, errc::invalid_data).value());
+  EXPECT_EQ(*summary->find("files")->find("model.safetensors")->text(), was);
+  alter(file);
+  const auto now =
+    models::to_hex(models::digest_of_file(file, errc::invalid_data).value());
+  EXPECT_EQ(refusal(node::read_result(file)),
+            file + " is not what the run ended with: its digest is "
+              + now.substr(0, 8) + ", and summary.json says " + was.substr(0, 8)
+              + "; a copy of the file as it was would do");
+}
+
+TEST_F(result_file, that_was_altered_is_no_beginning_of_another_run) {
+  const auto run = trained("1");
+  const auto begun = [&] {
+    return refusal(
+      node::prepare(configured(gated_run,
+                               {"method=fedavg", "model.hidden=[4]",
+                                "init=" + run + "/model.safetensors"},
+                               ""),
+                    no_model));
+  };
+  EXPECT_EQ(begun(), "taken");
+  alter(run + "/model.safetensors");
+  EXPECT_THAT(begun(), HasSubstr(refused));
+}
+
+TEST_F(result_file, that_was_altered_is_no_common_model) {
+  const auto run = trained("1");
+  alter(run + "/model.safetensors");
+  for (const auto& common : {run, run + "/model.safetensors"})
+    EXPECT_THAT(refusal(node::prepare(over(common), no_model)),
+                HasSubstr(refused));
+}
+
+TEST_F(result_file, that_was_altered_is_not_exported) {
+  const auto run = trained("1");
+  const auto to = folder("one.safetensors");
+  EXPECT_EQ(exporting(run, to), "taken");
+  fs::remove(to);
+  alter(run + "/model.safetensors");
+  EXPECT_THAT(exporting(run, to), HasSubstr(refused));
+  EXPECT_FALSE(fs::exists(to));
+}
+
+TEST_F(result_file, that_was_altered_is_broken_to_who_looks) {
+  const auto run = trained("1");
+  const auto remark_on = [&] {
+    const auto all = node::check_up(run, false).value();
+    const auto found =
+      std::ranges::find(all, "model.safetensors", &actors::remark::place);
+    return found == all.end() ? "nothing" : found->what;
+  };
+  EXPECT_EQ(remark_on(), "nothing");
+  alter(run + "/model.safetensors");
+  EXPECT_THAT(remark_on(), HasSubstr(refused));
+}
+
+TEST_F(result_file, needs_a_summary_that_can_be_read) {
+  const auto run = trained("1");
+  std::ofstream{run + "/summary.json"} << "{";
+  EXPECT_EQ(refusal(node::read_result(run + "/model.safetensors")),
+            run
+              + "/summary.json is damaged, so nothing says whether "
+                "model.safetensors is what the run ended with; a copy of it as "
+                "it was would do");
+  fs::remove(run + "/summary.json");
+  EXPECT_EQ(refusal(node::result_of_run(run)),
+            run
+              + " holds no result: there is no summary.json in it, which a run "
+                "writes at its end");
+}
+
+// Weights of others, and what a run of before left, which says no digest.
+TEST_F(result_file, is_as_it_is_where_nobody_says_a_digest) {
+  const auto run = trained("1");
+  const auto elsewhere = folder("model.safetensors");
+  fs::copy_file(run + "/model.safetensors", elsewhere);
+  alter(elsewhere);
+  EXPECT_EQ(refusal(node::read_result(elsewhere)), "taken");
+  std::ofstream{run + "/summary.json"} << "{\"digest\": \"1\"}";
+  EXPECT_EQ(refusal(node::result_of_run(run)), "taken");
+}
+
+} // namespace troupe::test::result_file_test
