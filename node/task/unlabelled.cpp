@@ -81,7 +81,7 @@ result<inputs_found> read_inputs(const fs::path& path,
   const auto name = in_small_letters(path.filename().string());
   if (name.ends_with(".csv"))
     return read_table(path,
-                      wanted.inputs.size() == 1 ? wanted.inputs.front() : 0);
+                      wanted.inputs.size() == 1 ? wanted.inputs.front() : 0U);
   if (name.ends_with(".csv.gz"))
     return fail(errc::invalid_data,
                 path.string()
