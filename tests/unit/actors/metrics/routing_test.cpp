@@ -54,8 +54,7 @@ TEST(routing, that_collapses_is_said_beside_what_a_run_waits_for) {
   EXPECT_THAT(why(x).what, HasSubstr("; expert 'model.1' has all"));
   EXPECT_EQ(why(x).code, "starting");
   x.over = true;
-  EXPECT_THAT(why(x).what,
-              HasSubstr("; at the end: expert 'model.1' has all"));
+  EXPECT_THAT(why(x).what, HasSubstr("; at the end: expert 'model.1' has all"));
 }
 
 TEST(routing, that_collapses_for_many_is_said_of_three) {

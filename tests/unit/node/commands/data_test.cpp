@@ -78,8 +78,8 @@ TEST(data_inspect, says_so_where_combinations_are_seen) {
 
 // 56 clients train on the ten combinations that there are.
 TEST(data_inspect, counts_the_combinations_that_are_seen) {
-  auto text =
-    made + "kind = 'combinations'\nkinds_per_client = 9\n" + "unseen = false\n";
+  auto text = made + "kind = 'combinations'\nkinds_per_client = 9\n"
+              + "rows_per_client = 36\nunseen = false\n";
   text.replace(text.find("16"), 2, "60");
   const auto x = inspected(text);
   const auto seen = x["seen"].get<std::size_t>();
