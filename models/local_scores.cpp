@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/assert.hpp"
+#include "models/homes.hpp"
 #include "models/label_scores.hpp"
 #include "models/methods/merged_scores.hpp"
 #include "models/visit/visit.hpp"
@@ -22,8 +22,7 @@ public:
     : at_(at),
       task_(&at.task()),
       model_(&model),
-      test_rows_(task_->test_size),
-      fresh_buffers_(model.initial_buffers()) {
+      test_rows_(task_->test_size) {
     std::iota(test_rows_.begin(), test_rows_.end(), 0u);
     if (auto* labels = model.labels())
       labels_.emplace(*labels, task_->clients);
@@ -33,18 +32,17 @@ public:
     evaluated out;
     if (x.clients_are_known)
       out = *x.known;
-    const auto* parameters = model_of(x);
-    const auto* buffers = version_of(x, buffers_family);
-    if (parameters == nullptr && at_.of_roles(&local_method::home).empty())
+    homes all{x, at_, *model_};
+    if (!all.has_models())
       return out;
     // Where there is no whole model, clients make one.
-    if (task_->method.offers && has_model({}, parameters))
-      if (const auto done = score_newcomer(x, parameters, buffers, out); !done)
+    if (task_->method.offers && all.has_model({}))
+      if (const auto done = score_newcomer(x, all, out); !done)
         return tl::unexpected{done.error()};
     for (std::size_t k = 0; k < task_->clients.test.size(); ++k) {
       if (!is_asked_for(k, x))
         continue;
-      if (const auto done = score_client(k, x, parameters, buffers, out); !done)
+      if (const auto done = score_client(k, x, all, out); !done)
         return tl::unexpected{done.error()};
     }
     summarise(x, out);
@@ -52,13 +50,11 @@ public:
   }
 
 private:
-  using floats = std::span<const float>;
   using row_span = std::span<const std::uint32_t>;
 
   /// The versions by themselves, as who comes new would use them.
-  result<void> score_newcomer(const evaluation_input& x,
-                              const value_view* parameters,
-                              const value_view* buffers, evaluated& out) {
+  result<void> score_newcomer(const evaluation_input& x, homes& all,
+                              evaluated& out) {
     if (x.known) {
       out.global = x.known->global;
       out.validation = x.known->validation;
@@ -69,14 +65,11 @@ private:
                            : row_span{};
     if (tested.empty() && watched.empty())
       return {};
-    load(parameters ? floats{*parameters} : floats{},
-         buffers ? floats{*buffers} : floats{fresh_buffers_});
-    const auto newcomer = at_home({}, {.versions = x.versions, .states = {}});
-    return settle(newcomer)
-      .and_then(
-        [&] { return score(newcomer, split::test, tested, out.global); })
-      .and_then(
-        [&] { return score(newcomer, split::train, watched, out.validation); });
+    return all.enter({}).and_then([&](const visit_input& newcomer) {
+      return score(newcomer, split::test, tested, out.global).and_then([&] {
+        return score(newcomer, split::train, watched, out.validation);
+      });
+    });
   }
 
   /// Whether the client of this place is to be scored.
@@ -88,8 +81,7 @@ private:
 
   /// Of its own rows, as it would use these versions itself.
   result<void> score_client(std::size_t k, const evaluation_input& x,
-                            const value_view* parameters,
-                            const value_view* buffers, evaluated& out) {
+                            homes& all, evaluated& out) {
     const client_id client{k + 1};
     const bool is_known = x.clients_are_known;
     const auto tested =
@@ -97,32 +89,28 @@ private:
     const auto& aside = task_->clients.own_validation;
     const auto watched =
       x.aside && k < aside.size() ? row_span{aside[k]} : row_span{};
-    if ((tested.empty() && watched.empty()) || !has_model(client, parameters))
+    if ((tested.empty() && watched.empty()) || !all.has_model(client))
       return {};
-    const auto found = x.states.find(client);
-    const auto* state = found == x.states.end() ? nullptr : found->second.get();
-    load_at_home(state, parameters ? floats{*parameters} : floats{},
-                 buffers ? floats{*buffers} : floats{fresh_buffers_});
-    const auto own = at_home(client, x);
+    const auto own = all.enter(client);
+    if (!own)
+      return tl::unexpected{own.error()};
     const auto put = [&](split part, row_span from,
                          std::map<client_id, scores>& to) {
-      return from.empty() ? result<void>{} : score(own, part, from, to[client]);
+      return from.empty() ? result<void>{}
+                          : score(*own, part, from, to[client]);
     };
-    return settle(own)
-      .and_then([&] {
-        if (is_known)
-          return result<void>{};
-        if (labels_)
-          labels_->forget();
-        return task_->clients.users_test.empty()
-                 ? put(split::test, tested, out.per_client)
-                 : score_users(own, out);
-      })
-      .and_then([&] {
-        if (labels_ && !is_known)
-          labels_->add(client);
-        return put(split::train, watched, out.own_validation);
-      });
+    if (!is_known) {
+      if (labels_)
+        labels_->forget();
+      const auto done = task_->clients.users_test.empty()
+                          ? put(split::test, tested, out.per_client)
+                          : score_users(*own, out);
+      if (!done)
+        return done;
+      if (labels_)
+        labels_->add(client);
+    }
+    return put(split::train, watched, out.own_validation);
   }
 
   /// The live model, which is the one client's, on each user's rows. Users
@@ -138,26 +126,6 @@ private:
         return done;
     }
     return {};
-  }
-
-  /// Where clients make a model of their own of what is shared, it takes the
-  /// place of the live one.
-  result<void> settle(const visit_input& x) {
-    const auto maker = at_.of_role(x.visit.client, &local_method::home);
-    if (!maker)
-      return {};
-    return look(x, problem_at(x), maker).map([](done) {});
-  }
-
-  /// A shared one, or what its role makes of what is shared.
-  bool has_model(client_id x, const value_view* shared_one) const {
-    return shared_one != nullptr
-           || at_.of_role(x, &local_method::home) != nullptr;
-  }
-
-  local_problem problem_at(const visit_input& x) {
-    return at_.problem(*model_, 1, at_.rows_of(x.visit.client), 1,
-                       x.state.get());
   }
 
   /// Of those who are never invited, whatever the method: what their models
@@ -218,63 +186,17 @@ private:
       return {};
     const auto put = [&](const scores& found) { to = found; };
     if (const auto scorer = at_.of_role(x.visit.client, &local_method::score)) {
-      return look(x, problem_at(x),
+      return look(x, problem_at_home(x, at_, *model_),
                   [&](visit& v) { return scorer(v, part, rows); })
         .map(put);
     }
     return model_->evaluate(part, rows).map(put);
   }
 
-  const value_view* version_of(const evaluation_input& x,
-                               std::string_view name) const {
-    // Of several, the first: `settle` finds the client's own.
-    const auto family = task_->blocks.family(name);
-    for (const auto& y : x.versions)
-      if (!family.empty() && y.block == family.front())
-        return &*y.values;
-    return nullptr;
-  }
-
-  /// The model as it is merged, or as it always was.
-  const value_view* model_of(const evaluation_input& x) const {
-    if (const auto* found = version_of(x, model_family))
-      return found;
-    const auto kept = task_->frozen.find(std::string{model_family});
-    return kept == task_->frozen.end() ? nullptr : &*kept->second;
-  }
-
-  void load(floats parameters, floats buffers) {
-    TROUPE_ASSERT(parameters.empty()
-                  || parameters.size() == model_->parameters().size());
-    TROUPE_ASSERT(buffers.size() == model_->buffers().size());
-    model_->begin(); // What is found does not depend on the visit before.
-    std::copy(parameters.begin(), parameters.end(),
-              model_->parameters().begin());
-    std::ranges::copy(buffers, model_->buffers().begin());
-  }
-
-  /// What this client would use itself.
-  void load_at_home(const client_state* state, floats parameters,
-                    floats buffers) {
-    const auto kept = [&](std::string_view name, floats otherwise) {
-      if (state == nullptr)
-        return otherwise;
-      const auto found = state->blocks.find(std::string{name});
-      return found == state->blocks.end() ? otherwise
-                                          : found->second.own_view();
-    };
-    const auto own = kept(own_model_family, {});
-    if (own.empty())
-      load(parameters, kept(buffers_family, buffers));
-    else
-      load(own, kept(own_buffers_family, fresh_buffers_));
-  }
-
   const local_site& at_;
   const local_task* task_;
   objective* model_;
   std::vector<std::uint32_t> test_rows_;
-  std::vector<float> fresh_buffers_;
   std::optional<label_report> labels_ = {}; ///< Nothing: rows have none.
 };
 

@@ -5,22 +5,13 @@
 
 #include "core/assert.hpp"
 #include "models/families.hpp"
+#include "models/homes.hpp"
 #include "models/inner_adapters.hpp"
 #include "models/inner_setup.hpp"
-#include "models/visit/visit.hpp"
 
 namespace troupe::models {
 
 namespace {
-
-/// Makes live what the client would use.
-result<void> settle(const visit_input& own, const local_problem& on,
-                    const local_site& at) {
-  const auto maker = at.of_role(own.visit.client, &local_method::home);
-  TROUPE_ASSERT(maker);
-  on.model.begin(); // What is found does not depend on the client before.
-  return look(own, on, maker).map([](done) {});
-}
 
 /// None where one expert alone is live, which nobody chooses.
 result<std::optional<token_routes>>
@@ -50,28 +41,20 @@ bool routes_tokens(const local_task& task) noexcept {
 result<std::map<client_id, token_routes>>
 routes_at_home(const evaluation_input& x, const local_site& at,
                objective& model) {
-  const auto& task = at.task();
-  TROUPE_ASSERT(routes_tokens(task) && model.inside() != nullptr);
+  TROUPE_ASSERT(routes_tokens(at.task()) && model.inside() != nullptr);
   std::map<client_id, token_routes> all;
-  for (std::size_t k = 0; k < task.clients.test.size(); ++k) {
-    const auto& rows = task.clients.test[k];
-    if (rows.empty())
-      continue;
-    const client_id client{k + 1};
-    const auto own = at_home(client, x);
-    const auto on =
-      at.problem(model, 1, at.rows_of(client), 1, own.state.get());
-    auto found =
-      settle(own, on, at).and_then([&] { return routes_of_live(model, rows); });
-    if (!found)
-      return tl::unexpected{std::move(found.error())};
-    if (!*found)
-      continue;
-    (*found)->experts = experts_of(on, client);
-    (*found)->steps = steps_of_experts(own.state.get());
-    all.emplace(client, std::move(**found));
-  }
-  return all;
+  const auto look = [&](const client_at_home& home) {
+    return routes_of_live(model, home.rows)
+      .map([&](std::optional<token_routes> found) {
+        if (!found)
+          return;
+        const auto client = home.own.visit.client;
+        found->experts = experts_of(home.on, client);
+        found->steps = steps_of_experts(home.own.state.get());
+        all.emplace(client, std::move(*found));
+      });
+  };
+  return for_each_home(x, at, model, look).map([&] { return std::move(all); });
 }
 
 } // namespace troupe::models

@@ -18,6 +18,7 @@
 #include "node/commands/eval_prompts.hpp"
 #include "node/commands/eval_routing.hpp"
 #include "node/commands/eval_text.hpp"
+#include "node/commands/eval_writing.hpp"
 #include "node/task/finished_run.hpp"
 
 namespace troupe::node {
@@ -138,6 +139,7 @@ struct eval_wishes {
   std::string folder;
   bool matrix = false;
   bool routing = false;
+  bool writing = false;
   std::string model;
   std::string text;
   std::string prompts;
@@ -153,6 +155,9 @@ struct eval_wishes {
     line.add("--routing", &routing,
              "where tokens of clients' test rows go, into routing.json: the "
              "run is computed again");
+    line.add("--writing", &writing,
+             "what clients' own models write of what their test rows "
+             "describe, into writing.json: likewise");
     line.add("--model", &model,
              "a language model: a folder with config.json, a .gguf",
              {.not_empty = true});
@@ -171,16 +176,27 @@ struct eval_wishes {
              "at most 1024, without it",
              {.range = {{1, 1 << 24}}});
     line.add("--beam", &beam,
-             "of --prompts: how many texts are followed at once; 1 without it",
+             "of --prompts and --writing: how many texts are followed at "
+             "once; 1 without it",
              {.range = {{1, 64}}});
     line.add("--tokens", &tokens,
-             "of --prompts: how many are written at most; 32 without it",
+             "of --prompts and --writing: how many are written at most; 32 "
+             "without it",
              {.range = {{1, 4096}}});
   }
 
+  bool is_of_run() const {
+    return !folder.empty() || looks() > 0;
+  }
+
   bool is_of_model() const {
-    return !model.empty() || !tokenizer.empty() || is_of_text()
-           || is_of_prompts();
+    return !model.empty() || !tokenizer.empty() || !prompts.empty()
+           || is_of_text();
+  }
+
+  /// How many things a run is looked at for.
+  int looks() const {
+    return (matrix ? 1 : 0) + (routing ? 1 : 0) + (writing ? 1 : 0);
   }
 
   bool is_of_text() const {
@@ -188,54 +204,67 @@ struct eval_wishes {
   }
 
   bool is_of_prompts() const {
-    return !prompts.empty() || beam > 0 || tokens > 0;
+    return !prompts.empty() || bounds_texts();
+  }
+
+  bool bounds_texts() const {
+    return beam > 0 || tokens > 0;
+  }
+
+  /// To who asks for texts.
+  void bound(auto& question) const {
+    if (beam > 0)
+      question.beam = beam;
+    if (tokens > 0)
+      question.tokens = tokens;
   }
 };
 
-/// What a run lacks; empty: nothing.
-std::string missing_of_run(const eval_wishes& x) {
+failure missing(const std::string& what) {
+  return {.code = "usage",
+          .what = what + " is required",
+          .hint = "troupe eval --help shows an example"};
+}
+
+/// What is wrong where a run is scored; empty: nothing.
+failure misuse_of_run(const eval_wishes& x) {
+  if (x.looks() > 1)
+    return {.code = "usage",
+            .what = "models are compared, routers looked at, or texts written",
+            .hint = "--matrix, --routing or --writing would do"};
+  if (x.looks() == 1 && !x.writing && x.bounds_texts())
+    return {.code = "usage",
+            .what = "--beam and --tokens are of texts that are written",
+            .hint = "--writing, or --model with --prompts, would do"};
   if (x.folder.empty())
-    return "RUN";
-  return x.matrix || x.routing ? "" : "--matrix or --routing";
+    return missing("RUN");
+  return x.looks() == 0 ? missing("--matrix, --routing or --writing")
+                        : failure{};
 }
 
-/// What a model by itself lacks; empty: nothing.
-std::string missing_of_model(const eval_wishes& x) {
-  if (x.model.empty())
-    return "--model";
-  if (x.is_of_prompts())
-    return x.prompts.empty() ? "--prompts" : "";
-  return x.text.empty() ? "--text" : "";
-}
-
-/// What is wrong with what was said together; empty: nothing.
-failure misuse(const eval_wishes& x) {
-  const bool is_of_run = !x.folder.empty() || x.matrix || x.routing;
-  if (is_of_run && x.is_of_model())
-    return {.code = "usage",
-            .what = "a run is scored, or a model by itself",
-            .hint = "RUN with --matrix or --routing, or --model with --text "
-                    "or --prompts, would do"};
-  if (!is_of_run && !x.is_of_model())
-    return {.code = "usage",
-            .what = "nothing is said to be scored",
-            .hint = "RUN with --matrix or --routing, or --model with --text "
-                    "or --prompts, would do"};
+/// What is wrong where a model by itself is; empty: nothing.
+failure misuse_of_model(const eval_wishes& x) {
   if (x.is_of_text() && x.is_of_prompts())
     return {.code = "usage",
             .what = "a model foretells a text, or goes on with prompts",
             .hint = "--text with --context, or --prompts with --beam and "
                     "--tokens, would do"};
-  if (x.matrix && x.routing)
-    return {.code = "usage",
-            .what = "models are compared, or routers looked at",
-            .hint = "--matrix or --routing would do"};
-  const auto missing = is_of_run ? missing_of_run(x) : missing_of_model(x);
-  if (missing.empty())
-    return {};
+  if (x.model.empty())
+    return missing("--model");
+  if (x.is_of_prompts())
+    return x.prompts.empty() ? missing("--prompts") : failure{};
+  return x.text.empty() ? missing("--text") : failure{};
+}
+
+/// What is wrong with what was said together; empty: nothing.
+failure misuse(const eval_wishes& x) {
+  if (x.is_of_run() != x.is_of_model())
+    return x.is_of_run() ? misuse_of_run(x) : misuse_of_model(x);
   return {.code = "usage",
-          .what = missing + " is required",
-          .hint = "troupe eval --help shows an example"};
+          .what = x.is_of_run() ? "a run is scored, or a model by itself"
+                                : "nothing is said to be scored",
+          .hint = "RUN with --matrix, --routing or --writing, or --model with "
+                  "--text or --prompts, would do"};
 }
 
 exit_code eval_model(const eval_wishes& x, bool in_json, streams io) {
@@ -243,15 +272,12 @@ exit_code eval_model(const eval_wishes& x, bool in_json, streams io) {
     return eval_text(x.model, x.text, x.tokenizer, x.context, in_json, io);
   prompts_question question{
     .model = x.model, .prompts = x.prompts, .tokenizer = x.tokenizer};
-  if (x.beam > 0)
-    question.beam = x.beam;
-  if (x.tokens > 0)
-    question.tokens = x.tokens;
+  x.bound(question);
   return eval_prompts(question, in_json, io);
 }
 
-exit_code eval_run(const std::string& folder, const model_maker& make_model,
-                   bool in_json, streams io) {
+exit_code eval_matrix(const std::string& folder, const model_maker& make_model,
+                      bool in_json, streams io) {
   const auto x = written_matrix(folder, make_model);
   if (!x)
     return report(x.error(), in_json, io);
@@ -265,14 +291,25 @@ exit_code eval_run(const std::string& folder, const model_maker& make_model,
   return exit_code::ok;
 }
 
+exit_code eval_run(const eval_wishes& x, const model_maker& make_model,
+                   bool in_json, streams io) {
+  if (x.routing)
+    return eval_routing(x.folder, make_model, in_json, io);
+  if (!x.writing)
+    return eval_matrix(x.folder, make_model, in_json, io);
+  writing_question question{.folder = x.folder};
+  x.bound(question);
+  return eval_writing(question, make_model, in_json, io);
+}
+
 } // namespace
 
 exit_code eval_command(const model_maker& make_model, arguments args,
                        streams io) {
   command_line line{{"eval",
                      "Scores each of a run's models on each client's rows, "
-                     "looks where its tokens go, or scores a language model "
-                     "on a text or by what it writes.",
+                     "looks where its tokens go or what its clients write, or "
+                     "scores a language model on a text or by what it writes.",
                      "eval runs/20261121-113226-domains --matrix"}};
   eval_wishes wish;
   wish.add_to(line);
@@ -282,9 +319,7 @@ exit_code eval_command(const model_maker& make_model, arguments args,
     return report(wrong, exit_code::usage, line.json(), io);
   if (!wish.model.empty())
     return eval_model(wish, line.json(), io);
-  if (wish.routing)
-    return eval_routing(wish.folder, make_model, line.json(), io);
-  return eval_run(wish.folder, make_model, line.json(), io);
+  return eval_run(wish, make_model, line.json(), io);
 }
 
 } // namespace troupe::node

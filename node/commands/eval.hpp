@@ -5,8 +5,8 @@
 
 namespace troupe::node {
 
-/// `troupe eval RUN --matrix`, `troupe eval RUN --routing`, `troupe eval
-/// --model PATH --text FILE`, and `troupe eval --model PATH --prompts FILE`.
+/// `troupe eval RUN --matrix`, `--routing` or `--writing`, and `troupe eval
+/// --model PATH --text FILE` or `--prompts FILE`.
 exit_code eval_command(const model_maker& make_model, arguments args,
                        streams io);
 

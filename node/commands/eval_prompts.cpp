@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "core/assert.hpp"
-#include "core/json.hpp"
 #include "core/text.hpp"
 #include "models/continuations.hpp"
 #include "models/files.hpp"
@@ -125,28 +124,10 @@ scores_of(const std::vector<written_text>& xs) {
   return models::score_texts(pairs);
 }
 
-json to_json(const std::optional<models::text_scores>& x) {
-  if (!x)
-    return {};
-  return {{"bleu", x->bleu},
-          {"nist", x->nist},
-          {"meteor", x->meteor},
-          {"meteor_synonyms", "none"},
-          {"rouge_l", x->rouge_l},
-          {"cider", x->cider},
-          {"ter", x->ter},
-          {"exact", x->exact},
-          {"f1", x->f1}};
-}
-
 json to_json(const written_texts& x, const prompts_question& of) {
   auto texts = json::array();
   for (const auto& one : x.texts)
-    texts.push_back({{"prompt", one.of.text},
-                     {"said", one.said},
-                     {"meant", one.of.meant},
-                     {"log_chance", one.log_chance},
-                     {"has_ended", one.has_ended}});
+    texts.push_back(json_of_text(one));
   return {{"success", true},
           {"model", of.model},
           {"description", models::describe(x.base->spec())},
@@ -155,7 +136,7 @@ json to_json(const written_texts& x, const prompts_question& of) {
           {"beam", of.beam},
           {"tokens", x.tokens},
           {"texts", std::move(texts)},
-          {"scores", to_json(x.scores)},
+          {"scores", x.scores ? json_of_scores(*x.scores) : json{}},
           {"seconds", seconds(x.took)}};
 }
 
@@ -180,6 +161,26 @@ void print(const written_texts& x, const prompts_question& of,
 }
 
 } // namespace
+
+json json_of_text(const written_text& x) {
+  return {{"prompt", x.of.text},
+          {"said", x.said},
+          {"meant", x.of.meant},
+          {"log_chance", x.log_chance},
+          {"has_ended", x.has_ended}};
+}
+
+json json_of_scores(const models::text_scores& x) {
+  return {{"bleu", x.bleu},
+          {"nist", x.nist},
+          {"meteor", x.meteor},
+          {"meteor_synonyms", "none"},
+          {"rouge_l", x.rouge_l},
+          {"cider", x.cider},
+          {"ter", x.ter},
+          {"exact", x.exact},
+          {"f1", x.f1}};
+}
 
 result<std::vector<text_prompt>> parse_prompts(const std::string& name,
                                                const std::string& text) {

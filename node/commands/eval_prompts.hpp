@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/clock.hpp"
+#include "core/json.hpp"
 #include "core/result.hpp"
 #include "models/language/base.hpp"
 #include "models/language/scores/said_and_meant.hpp"
@@ -54,6 +55,10 @@ struct written_texts {
   std::optional<models::text_scores> scores = {};
   instant took = {}; ///< The model alone.
 };
+
+/// As answers have them.
+json json_of_text(const written_text& x);
+json json_of_scores(const models::text_scores& x);
 
 /// Returns `invalid_config` where the model writes no texts, and `invalid_data`
 /// of files and prompts.

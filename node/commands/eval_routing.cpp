@@ -8,34 +8,13 @@
 #include <utility>
 
 #include "core/json.hpp"
-#include "kernels/backend.hpp"
 #include "models/files.hpp"
-#include "models/local_site.hpp"
-#include "node/replay/replay.hpp"
+#include "node/commands/computed_again.hpp"
 #include "node/report/token_routing.hpp"
-#include "node/task/finished_run.hpp"
 
 namespace troupe::node {
 
 namespace {
-
-/// Why a run that was computed again is not the run.
-result<void> check_same(const replay_summary& x) {
-  if (!x.stopped_by.empty())
-    return fail(errc::invalid_config,
-                "routers stay with their clients, and those of this run are "
-                "computed again: "
-                  + x.stopped_by);
-  const auto& first = x.digests.first ? x.digests.first : x.scores.first;
-  if (first)
-    return fail(errc::invalid_data,
-                "routers stay with their clients, and computed again the run "
-                "is another: "
-                  + first->what
-                  + " differs; troupe replay on the machine of the run would "
-                    "say whether its record is whole");
-  return {};
-}
 
 json numbers_of(const std::vector<std::uint32_t>& window, std::size_t layer,
                 std::size_t layers) {
@@ -140,34 +119,22 @@ result<routing_of_run> routing_of(const std::filesystem::path& folder,
                 "method '" + task.method.name
                   + "' has no routers; one that chooses experts by token would "
                     "do");
-  auto arithmetic = kernels::make_backend({});
-  if (!arithmetic)
-    return tl::make_unexpected(arithmetic.error());
-  const models::local_site at{run->work.task, std::move(*arithmetic)};
-  auto model = run->make_objective();
-  if (!model)
-    return tl::make_unexpected(model.error());
+  const auto site = site_of(*run);
+  if (!site)
+    return tl::make_unexpected(site.error());
   routing_of_run all{.first = task.inside->generalists > 0 ? "generalist"
                                                            : "first specialist",
                      .looks = {},
                      .last = {}};
   const auto look = [&](const replayed_moment& x) {
-    return models::routes_at_home(x.there, at, **model)
+    return models::routes_at_home(x.there, site->at, *site->model)
       .map([&](std::map<client_id, models::token_routes> found) {
         if (!found.empty())
           all.looks.push_back(look_at(x.head, found));
         all.last = std::move(found);
       });
   };
-  const auto done = replay(run->x, folder,
-                           {.make_model = make_model,
-                            .note = [](const std::string&) {},
-                            .show = [](const replay_progress&) {},
-                            .work = &run->work,
-                            .look = look});
-  if (!done)
-    return tl::make_unexpected(done.error());
-  if (auto ok = check_same(*done); !ok)
+  if (auto ok = compute_again(*run, make_model, look); !ok)
     return tl::make_unexpected(ok.error());
   if (all.looks.empty() || all.last.empty())
     return fail(errc::invalid_config,

@@ -40,8 +40,9 @@ struct replay_context {
   /// Null: it is prepared from the configuration.
   const workload* work = nullptr;
   /// Shown what there was at each version that the run evaluated, and what
-  /// there is at the end if nothing differs. What it fails with ends the
-  /// replay. May be empty.
+  /// there is at the end if nothing differs: once, where that is the same, and
+  /// again, where last visits came behind. What it fails with ends the replay.
+  /// May be empty.
   std::function<result<void>(const replayed_moment&)> look = {};
 };
 

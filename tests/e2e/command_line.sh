@@ -33,7 +33,7 @@ expect 2 "no folder" replay "$scratch/nowhere"
 expect 3 "cannot be read" replay "$scratch"
 expect 2 "RUN is required" predict
 expect 6 "holds no run" predict "$scratch" --data "$scratch/x.csv" --to "$scratch/y.csv"
-expect 2 "--matrix or --routing is required" eval "$scratch"
+expect 2 "--matrix, --routing or --writing is required" eval "$scratch"
 expect 6 "holds no run" eval "$scratch" --matrix
 expect 2 "nothing is said to be scored" eval
 expect 2 "--text is required" eval --model "$scratch"

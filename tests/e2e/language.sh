@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # A model of one's own by commands (a tokenizer, pretraining, a folder), then CoMiGS over it: two users in one process, in
 # processes that join with the texts of all, and with a text of their own, which the server never has. Perplexity falls; a
-# base of another digest is refused; and who is killed in the middle of a visit goes on. Argument: the executable.
+# base of another digest is refused; and who is killed in the middle of a visit goes on. And what clients' own models write.
+# Argument: the executable.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -66,6 +67,56 @@ python3 -c 'import sys; base, merged = map(float, sys.argv[1:]); assert 1 < merg
 echo "der" >"$scratch/prompts.txt"
 "$troupe" eval --model "$scratch/merged" --prompts "$scratch/prompts.txt" --tokens 4 >"$scratch/out" 2>&1 &&
   grep -q "1 texts" "$scratch/out" || fail "a merged model does not write"
+
+# Clients write by models of their own: where nobody learns that is what the base writes by itself, and what it is worth there.
+described() { # NAME SETTINGS…
+  "$troupe" run "$scratch/examples/pf2lora/describe.toml" --set clients=2 --set clients_per_round=2 --set rounds=2 \
+    --set evaluate_every=0 --set events=true --set learning_rate=0.02 --set folder="$scratch/$1" "${@:2}" >"$scratch/out" 2>&1 ||
+    fail "the run '$1' of descriptions fails"
+}
+writes() { # NAME
+  "$troupe" eval "$scratch/$1"/* --writing --beam 2 --tokens 12 --format json >"$scratch/$1.json" 2>"$scratch/err" ||
+    fail "clients of '$1' do not write"
+}
+for one in pretrained local_lora; do
+  described $one --set method=$one
+  writes $one
+done
+for client in 1 2; do
+  python3 - "$scratch/pretrained.json" $client >"$scratch/asked.jsonl" <<'PY'
+import json, sys
+client = json.load(open(sys.argv[1]))["clients"][int(sys.argv[2]) - 1]
+for text in client["texts"]:
+    print(json.dumps({"prompt": text["prompt"], "meant": text["meant"]}))
+PY
+  "$troupe" eval --model "$model" --prompts "$scratch/asked.jsonl" --beam 2 --tokens 12 --format json >"$scratch/alone.json" \
+    2>"$scratch/err" || fail "the base does not write what clients describe"
+  python3 - "$scratch"/{pretrained,alone,local_lora}.json $client <<'PY' || fail "client $client does not write by its own model"
+import json, sys
+base, alone, own = (json.load(open(path)) for path in sys.argv[1:4])
+base, own = (x["clients"][int(sys.argv[4]) - 1] for x in (base, own))
+said = lambda x: [(y["prompt"], y["said"], y["meant"]) for y in x["texts"]]
+assert base["described"] == len(base["texts"]) > 1 and said(base) == said(alone), (base, alone)
+assert base["scores"] == alone["scores"], (base["scores"], alone["scores"])
+assert [x[::2] for x in said(own)] == [x[::2] for x in said(base)] and said(own) != said(base), own
+PY
+done
+cp "$scratch"/local_lora/*/writing.json "$scratch/kept.json"
+mv "$scratch/local_lora.json" "$scratch/first.json"
+writes local_lora
+cmp -s "$scratch/first.json" "$scratch/local_lora.json" && cmp -s "$scratch"/local_lora/*/writing.json "$scratch/kept.json" ||
+  fail "who looks again reads something else"
+python3 - "$scratch"/{kept,local_lora}.json <<'PY' || fail "a folder does not have what clients' texts are worth"
+import json, sys
+kept, said = (json.load(open(path)) for path in sys.argv[1:])
+assert said.pop("success") and all(x.pop("texts") for x in said["clients"]) and kept == said, (kept, said)
+for name in ("bleu", "ter", "rouge_l"):
+    assert abs(sum(x["scores"][name] for x in kept["clients"]) / 2 - kept["scores"][name]) < 1e-9, kept
+PY
+"$troupe" eval "$scratch"/local_lora/* --writing --tokens 4 >"$scratch/out" 2>&1 && grep -q "^client  described  ended" "$scratch/out" ||
+  fail "what clients' texts are worth is not said"
+refused 3 "clients of this run describe nothing" eval "$(echo "$scratch"/runs/*)" --writing
+
 refused 2 "nothing to merge" export "$(echo "$scratch"/runs/*)" --merged --to "$scratch/none"
 refused 3 "is not the tokenizer of" eval --model "$scratch/merged" --tokenizer bytes --text "$scratch/de.txt"
 

@@ -43,8 +43,8 @@ made() { # FOLDER SETTINGS…
 
 often=(--set router_every=4 --set router_steps=2)
 made runs "${often[@]}"
-refused 2 "--matrix or --routing is required" eval "$folder"
-refused 2 "models are compared, or routers looked at" eval "$folder" --matrix --routing
+refused 2 "--matrix, --routing or --writing is required" eval "$folder"
+refused 2 "models are compared, routers looked at, or texts written" eval "$folder" --matrix --routing
 before=$(sha256sum "$folder"/{config.toml,events.jsonl,metrics.jsonl,model.safetensors,summary.json})
 "$troupe" eval "$folder" --routing --format json >"$scratch/first.out" 2>"$scratch/err" || fail "nothing is seen of tokens"
 [ "$before" = "$(sha256sum "$folder"/{config.toml,events.jsonl,metrics.jsonl,model.safetensors,summary.json})" ] ||

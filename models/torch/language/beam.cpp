@@ -78,6 +78,7 @@ private:
       for (const auto& text : texts)
         to = std::ranges::copy(text, to).out;
       auto& parts = learned_.parts();
+      parts.begin({}); // Of the rows before nothing is left.
       const auto hidden = network_.hidden(parts, {.ids = ids});
       const auto table =
         at::log_softmax(network_.logits(parts, hidden.select(1, tokens - 1)), 1)

@@ -18,6 +18,7 @@
 #include "node/commands/eval_prompts.hpp"
 #include "node/commands/eval_routing.hpp"
 #include "node/commands/eval_text.hpp"
+#include "node/commands/eval_writing.hpp"
 #include "tests/support/scratch_folder.hpp"
 #include "tests/support/small_language.hpp"
 #include "tests/support/small_runs.hpp"
@@ -140,11 +141,21 @@ struct eval_of_a_text : ::testing::Test {
 TEST(eval_command, scores_a_run_or_a_model) {
   EXPECT_THAT(misuse({}), HasSubstr("nothing is said to be scored"));
   EXPECT_THAT(misuse({"runs/1"}),
-              HasSubstr("--matrix or --routing is required"));
-  for (const auto* option : {"--matrix", "--routing"})
+              HasSubstr("--matrix, --routing or --writing is required"));
+  for (const auto* option : {"--matrix", "--routing", "--writing"})
     EXPECT_THAT(misuse({option}), HasSubstr("RUN is required"));
-  EXPECT_THAT(misuse({"runs/1", "--matrix", "--routing"}),
-              HasSubstr("models are compared, or routers looked at"));
+  for (const auto* option : {"--matrix", "--writing"})
+    EXPECT_THAT(misuse({"runs/1", "--routing", option}),
+                HasSubstr("models are compared, routers looked at, or texts "
+                          "written"));
+  EXPECT_THAT(misuse({"--writing", "--tokens", "8"}),
+              HasSubstr("RUN is required"));
+  for (const auto* option : {"--beam", "--tokens"}) {
+    EXPECT_THAT(misuse({option, "2"}),
+                HasSubstr("nothing is said to be scored"));
+    EXPECT_THAT(misuse({"runs/1", "--routing", option, "2"}),
+                HasSubstr("--beam and --tokens are of texts that are written"));
+  }
   EXPECT_THAT(misuse({"runs/1", "--routing", "--model", "m"}),
               HasSubstr("a run is scored, or a model by itself"));
   EXPECT_THAT(misuse({"--model", "m"}), HasSubstr("--text is required"));
@@ -197,6 +208,30 @@ TEST(eval_routing, is_of_a_run_with_routers) {
   EXPECT_EQ(found.error().context,
             "method 'fedavg' has no routers; one that chooses experts by token "
             "would do");
+}
+
+TEST(eval_writing, counts_each_client_the_same) {
+  const std::vector<node::client_writing> clients{
+    {.client = {1}, .scores = {.bleu = 10, .ter = 80, .f1 = 1}},
+    {.client = {4}, .scores = {.bleu = 20, .rouge_l = 0.5, .ter = 40}}};
+  const auto found = node::mean_of(clients);
+  EXPECT_EQ(found.bleu, 15);
+  EXPECT_EQ(found.rouge_l, 0.25);
+  EXPECT_EQ(found.ter, 60);
+  EXPECT_EQ(found.f1, 0.5);
+  EXPECT_EQ(found.cider, 0);
+}
+
+TEST(eval_writing, is_of_a_run_whose_clients_describe) {
+  scratch_folder at;
+  auto x = configured(quadratic_run, {"events=true"}, at.path());
+  const auto run = finished(x);
+  const auto found = node::writing_of({.folder = run.folder}, no_model);
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, errc::invalid_config);
+  EXPECT_EQ(found.error().context,
+            "clients of this run describe nothing; a run with data.task = "
+            "\"describe\" would do, or --model with --prompts");
 }
 
 TEST_F(eval_of_a_text, needs_a_whole_window) {

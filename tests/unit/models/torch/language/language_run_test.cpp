@@ -176,6 +176,13 @@ TEST_P(language_run, is_computed_again_in_every_pace_and_under_both_clocks) {
   }
 }
 
+// They change what clients keep, and make no version.
+TEST_P(language_run, is_looked_at_behind_its_last_visits) {
+  if (!method().finish.value.empty())
+    expect_computed_again(go(described({"events=true", "evaluate_every=1"})),
+                          true);
+}
+
 // Where nothing is sent no digest would tell.
 TEST_P(language_run, that_sends_nothing_is_held_to_what_clients_are_worth) {
   if (!method().offers)

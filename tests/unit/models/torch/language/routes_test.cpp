@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "models/continuations.hpp"
 #include "models/inner_adapters.hpp"
 #include "models/torch/language/frozen_parts.hpp"
 #include "models/torch/language/group_buffers.hpp"
@@ -276,6 +277,27 @@ TEST(routes, are_told_by_layer_and_token) {
   x.descend();
   EXPECT_EQ(x.groups().take_routing().mean_of_first,
             (std::vector<double>{0, 0}));
+}
+
+// Rows that were scored are padded, and have more places than a prompt.
+TEST(routes, of_what_is_written_are_of_no_row_before) {
+  for (const auto config : {test::tiny_gpt2, test::tiny_llama}) {
+    expert_scene x{config, {.experts = 3}};
+    x.fill();
+    const std::vector<std::uint32_t> prompt{3, 1};
+    const auto write = [&] {
+      const auto found =
+        x.model->continuations()->go_on(prompt, {.tokens_max = 4});
+      EXPECT_TRUE(found) << found.error().context;
+      return found ? found->tokens : prompt;
+    };
+    const auto first = write();
+    x.loss();
+    const auto seen = x.groups().take_routing();
+    x.loss();
+    EXPECT_EQ(write(), first);
+    EXPECT_EQ(x.groups().take_routing().mean_of_first, seen.mean_of_first);
+  }
 }
 
 TEST(routes, curve_as_their_gradient_changes) {

@@ -1,0 +1,58 @@
+#include "node/commands/computed_again.hpp"
+
+#include <string>
+#include <utility>
+
+#include "kernels/backend.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+/// Why a run that was computed again is not the run.
+result<void> check_same(const replay_summary& x) {
+  if (!x.stopped_by.empty())
+    return fail(errc::invalid_config,
+                "what clients keep stays with them, and that of this run is "
+                "computed again: "
+                  + x.stopped_by);
+  const auto& first = x.digests.first ? x.digests.first : x.scores.first;
+  if (first)
+    return fail(errc::invalid_data,
+                "what clients keep stays with them, and computed again the run "
+                "is another: "
+                  + first->what
+                  + " differs; troupe replay on the machine of the run would "
+                    "say whether its record is whole");
+  return {};
+}
+
+} // namespace
+
+result<home_site> site_of(const finished_run& run) {
+  auto arithmetic = kernels::make_backend({});
+  if (!arithmetic)
+    return tl::make_unexpected(arithmetic.error());
+  auto model = run.make_objective();
+  if (!model)
+    return tl::make_unexpected(model.error());
+  return home_site{.at =
+                     models::local_site{run.work.task, std::move(*arithmetic)},
+                   .model = std::move(*model)};
+}
+
+result<void>
+compute_again(const finished_run& run, const model_maker& make_model,
+              const std::function<result<void>(const replayed_moment&)>& look) {
+  const auto done = replay(run.x, run.folder,
+                           {.make_model = make_model,
+                            .note = [](const std::string&) {},
+                            .show = [](const replay_progress&) {},
+                            .work = &run.work,
+                            .look = look});
+  if (!done)
+    return tl::make_unexpected(done.error());
+  return check_same(*done);
+}
+
+} // namespace troupe::node
