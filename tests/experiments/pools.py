@@ -110,6 +110,11 @@ def final(curve):
     return curve[max(curve)]
 
 
+def lost_in(curves, length):
+    """By group 1, in one run."""
+    return curves[0][length] - last_ten(curves[0])
+
+
 def over_seeds(figure, runs, group):
     """The mean over seeds of what a figure says of a group's curves."""
     return statistics.mean(figure(curves[group]) for curves in runs)
@@ -152,7 +157,7 @@ def show(pool, seeds, rate):
     lost = {}
     for name, runs in found.items():
         at_end = over_seeds(lambda curve: curve[pool.length], runs, 0)
-        lost[name] = at_end - over_seeds(last_ten, runs, 0)
+        lost[name] = statistics.mean(lost_in(curves, pool.length) for curves in runs)
         old = runs[0][0][pool.length] - final(runs[0][0])
         groups = [f"{100 * over_seeds(last_ten, runs, x):.1f}, {100 * over_seeds(final, runs, x):.1f}"
                   for x in range(GROUPS)]
@@ -164,6 +169,11 @@ def show(pool, seeds, rate):
         return 0
     ours, theirs = lost[ddome(rate)[0]], lost["fedavg"]
     held = ours <= theirs
+    by = [100 * (lost_in(mine, pool.length) - lost_in(his, pool.length))
+          for mine, his in zip(found[ddome(rate)[0]], found["fedavg"])]
+    spread = f", deviation {statistics.stdev(by):.2f}" if len(by) > 1 else ""
+    print("\nlost under DDOME less what is lost under FedAvg, by seed: " + ", ".join(f"{x:+.1f}" for x in by)
+          + f"; mean {statistics.mean(by):+.2f}{spread}")
     print("\n" + ("holds  " if held else "FAILS  ") + f"group 1 loses {100 * ours:.2f} points under DDOME, at most the "
           f"{100 * theirs:.2f} of FedAvg wanted", flush=True)
     return 0 if held else 1

@@ -127,16 +127,25 @@ TEST(language_keys, of_texts_that_are_nowhere_together_are_few) {
 
 // Else it would be everybody alone, by another name.
 TEST(language_keys, have_all_texts_in_one_place_where_the_method_is_of_that) {
-  EXPECT_EQ(
-    refusal("method = 'centralised_lora'\n" + with("users = ['nl', 'de']\n")),
-    "a.toml:1: method 'centralised_lora' learns from what all users "
-    "have in one place, and each of these clients has its own; "
-    "data.pooled = true, of 1 client, would do, or method = "
-    "\"local_lora\"");
-  const auto x = read("method = 'centralised_lora'\n"
-                      + with("users = ['nl', 'de']\npooled = true\n"));
+  const recipe together{
+    .name = "together", .summary = "all texts", .pooled = true};
+  const recipe alone{.name = "alone", .summary = "one's own", .offers = false};
+  const method_list two{{&together, &alone}, {}};
+  const auto parsed = [&](const std::string& method, const std::string& data) {
+    return parse_config(
+      {"method = '" + method + "'\n" + with("users = ['nl', 'de']\n" + data),
+       "a.toml"},
+      {}, two);
+  };
+  const auto refused = parsed("together", "");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().context,
+            "a.toml:1: method 'together' learns from what all users have in "
+            "one place, and each of these clients has its own; data.pooled = "
+            "true, of 1 client, would do, or method = \"local_lora\"");
+  const auto x = parsed("together", "pooled = true\n");
   ASSERT_TRUE(x) << x.error().context;
-  EXPECT_TRUE(read("method = 'local_lora'\n" + with("users = ['nl', 'de']\n")));
+  EXPECT_TRUE(parsed("alone", ""));
 }
 
 TEST(language_keys, say_how_large_a_model_is_that_begins_from_the_seed) {

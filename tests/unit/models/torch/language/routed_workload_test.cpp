@@ -17,13 +17,15 @@ using ::testing::ElementsAre;
 
 struct routed_workload : texts_of_users {
   node::experiment described(const std::string& method,
-                             const std::string& training = {}) const {
+                             const std::string& training = {},
+                             const std::string& data = {}) const {
     const auto text =
       "rounds = 1\nmethod = '" + method
       + "'\n[data]\nkind = 'language'\npath = '" + users()
       + "'\nusers = ['de', 'fr', 'nl']\ntokenizer = 'bytes'\n"
         "context = 8\nvalidation_share = 0.2\ntest_share = 0.2\n"
-        "[model]\nkind = 'language'\nlayers = 1\nembedding = 8\nheads = 2\n"
+      + data
+      + "[model]\nkind = 'language'\nlayers = 1\nembedding = 8\nheads = 2\n"
         "[training]\nlocal_steps = 2\nbatch_size = 2\nbatches = 'anywhere'\n"
         "optimiser = 'adamw'\n"
       + training + "[options]\nrank = 2\n";
@@ -95,9 +97,8 @@ TEST_F(routed_workload, stops_by_what_clients_set_aside_alone) {
 }
 
 TEST_F(routed_workload, of_texts_in_one_place_scores_each_user) {
-  auto x = described("centralised_lora");
-  x.data.pooled = true;
-  x.clients.clients = x.clients.clients_per_round = 1;
+  const auto x = described("centralised_lora", "", "pooled = true\n");
+  ASSERT_EQ(x.clients.clients, 1u);
   const auto work = prepared(x);
   ASSERT_TRUE(work) << work.error().context;
   const auto& users = work->task->clients.users_test;
