@@ -270,10 +270,12 @@ TEST_F(strangers_of_runs, hear_nothing_of_another_runs_model) {
                              std::filesystem::copy_options::overwrite_existing);
   const auto is_refused = [](const answer& x) {
     EXPECT_NE(x.how, node::exit_code::ok) << x.out;
-    EXPECT_NE(x.err.find("/model.safetensors is not what the run ended with: "
-                         "its digest is "),
+    // As text, or in JSON.
+    const auto said = x.err + x.out;
+    EXPECT_NE(said.find("/model.safetensors is not what the run ended with: "
+                        "its digest is "),
               std::string::npos)
-      << x.err;
+      << said;
   };
   is_refused(predict(run, inputs()));
   is_refused(eval(run));
