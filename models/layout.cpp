@@ -6,11 +6,10 @@
 #include <type_traits>
 #include <utility>
 
-#include <sodium.h>
-
 #include "core/assert.hpp"
 #include "core/limits.hpp"
 #include "models/adapters/rank_prefix.hpp"
+#include "models/blake2b.hpp"
 
 // The byte strings under the digests. Integers are little-endian, a text is its
 // UTF-8 bytes and one zero byte, `n[8]` is an integer of eight bytes.
@@ -38,19 +37,9 @@ namespace troupe::models {
 
 namespace {
 
-class hasher {
+class hasher : public blake2b {
 public:
-  hasher() noexcept {
-    // Chooses the implementation for this processor, once.
-    static const bool ready = sodium_init() >= 0;
-    TROUPE_ASSERT(ready);
-    crypto_generichash_init(&state_, nullptr, 0, std::tuple_size_v<digest>);
-  }
-
-  void add(const void* data, std::size_t size) noexcept {
-    crypto_generichash_update(&state_, static_cast<const unsigned char*>(data),
-                              size);
-  }
+  using blake2b::add;
 
   void add(std::string_view text) noexcept {
     add(text.data(), text.size());
@@ -83,15 +72,6 @@ public:
       add_shape(x);
     }
   }
-
-  digest finish() noexcept {
-    digest result{};
-    crypto_generichash_final(&state_, result.data(), result.size());
-    return result;
-  }
-
-private:
-  crypto_generichash_state state_;
 };
 
 /// The size of a block with these tensors, in values.

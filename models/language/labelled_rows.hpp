@@ -91,7 +91,8 @@ public:
     return left_out_;
   }
 
-  /// Of these, rows whose text or answer has no token within the context.
+  /// Of these, rows whose text has no token within the context, or whose answer
+  /// is not wholly within it.
   std::uint64_t beyond() const noexcept {
     return beyond_;
   }

@@ -9,6 +9,7 @@
 
 #include "core/limits.hpp"
 #include "models/adapters/rank_prefix.hpp"
+#include "models/first_rank.hpp"
 #include "models/inner_setup.hpp"
 #include "models/methods/built_in.hpp"
 #include "models/methods/common_adapter.hpp"
@@ -51,34 +52,16 @@ task<done> learn(visit& v, factors& adapter, optimiser& by,
   co_return {};
 }
 
-/// A client's first rank: as published, between `rank_min` and the full one in
-/// the order of the clients; or from `rank_first` to `rank_last`; or as many as
-/// its experts would have together.
-std::size_t first_rank(const local_problem& on, client_id client) {
-  const auto full = option_of(on.how, "rank");
-  if (const auto each = option_of(on.how, "rank_per_expert"); each > 0)
-    return static_cast<std::size_t>(
-      std::min(each * static_cast<double>(experts_said(on, client)), full));
-  const auto least = option_of(on.how, "rank_min");
-  const auto first = option_of(on.how, "rank_first");
-  const auto last = option_of(on.how, "rank_last");
-  const auto place = static_cast<double>(client.value - 1);
-  const auto count =
-    on.clients ? static_cast<double>(on.clients->train.size()) : 1;
-  const auto rank =
-    first > 0 && last > 0
-      ? first + (last - first) * place / std::max(count - 1, 1.0)
-      : least + (full - least) * place / std::max(count, 1.0);
-  return static_cast<std::size_t>(std::clamp(rank, 1.0, std::max(full, 1.0)));
-}
-
 std::size_t rank_of(client_id client, const client_state* state,
                     const local_problem& on) {
   if (state != nullptr)
     if (const auto found = state->counters.find(rank_counter);
         found != state->counters.end())
       return found->second;
-  return first_rank(on, client);
+  return first_rank(on.how.method,
+                    {.before = static_cast<std::size_t>(client.value - 1),
+                     .clients = on.clients ? on.clients->train.size() : 1,
+                     .experts = experts_said(on, client)});
 }
 
 /// The norm of what an adapter adds to the model, which its offer weighs by.

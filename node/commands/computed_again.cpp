@@ -24,6 +24,12 @@ result<void> check_same(const replay_summary& x) {
                   + first->what
                   + " differs; troupe replay on the machine of the run would "
                     "say whether its record is whole");
+  if (compared_nothing(x))
+    return fail(errc::invalid_config,
+                "what clients keep stays with them, and nothing of the run "
+                "could be compared, so what is computed again may be of "
+                "another run; a run with events and an evaluation at its end "
+                "(evaluate_every above 0) would do");
   return {};
 }
 

@@ -24,8 +24,9 @@ struct home_site {
 [[nodiscard]] result<home_site> site_of(const finished_run& run);
 
 /// Shows what there was at each version that the run evaluated, and at its end.
-/// Returns `invalid_config` where a client's data is elsewhere, and
-/// `invalid_data` where there is no record, or what comes of it differs.
+/// Returns `invalid_config` where a client's data is elsewhere, or nothing of
+/// the run could be compared, and `invalid_data` where there is no record, or
+/// what comes of it differs.
 [[nodiscard]] result<void>
 compute_again(const finished_run& run, const model_maker& make_model,
               const std::function<result<void>(const replayed_moment&)>& look);

@@ -62,13 +62,18 @@ std::size_t labels_in(const std::vector<std::uint64_t>& counts) {
 
 void print(const labelled_rows& data, std::ostream& out) {
   const auto& clients = data.clients();
-  out << clients.train.size() << " clients, " << data.labels().size()
-      << " labels, rows of " << data.context() << " tokens out of "
-      << data.vocabulary() << "; " << data.dropped_paragraphs()
-      << " repeated paragraphs and " << data.left_out() << " rows are left out";
+  out << clients.train.size()
+      << (clients.train.size() == 1 ? " client, " : " clients, ")
+      << data.labels().size() << " labels, rows of " << data.context()
+      << " tokens out of " << data.vocabulary() << "; "
+      << data.dropped_paragraphs() << " repeated paragraphs and "
+      << data.left_out() << " rows are left out";
   if (data.beyond() > 0)
     out << ", " << data.beyond()
-        << " of them without a token of what is asked for within the context";
+        << (data.task() == models::text_task::span
+              ? " of them with an answer that is not wholly within the "
+                "context, or no token of the text there"
+              : " of them without a token of the text within the context");
   out << "\n\nclient     rows  labels  validation     test  "
          "majority  of\n";
   for (std::size_t k = 0; k < clients.train.size(); ++k) {

@@ -35,9 +35,9 @@ window_counts windows_of(const language_data& data, std::size_t k) {
 
 void print(const language_data& data, std::ostream& out) {
   const auto tokens = data.tokens();
-  out << tokens.size() << " users, windows of " << data.context()
-      << " tokens out of " << data.vocabulary() << "; "
-      << data.dropped_paragraphs()
+  out << tokens.size() << (tokens.size() == 1 ? " user" : " users")
+      << ", windows of " << data.context() << " tokens out of "
+      << data.vocabulary() << "; " << data.dropped_paragraphs()
       << " repeated paragraphs are left out\n\nclient  documents       tokens  "
          "windows  validation     test  user\n";
   for (std::size_t k = 0; k < tokens.size(); ++k) {

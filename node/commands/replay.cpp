@@ -31,11 +31,6 @@ const comparison& compared_in(const replay_summary& x) {
   return is_of_scores(x) ? x.scores : x.digests;
 }
 
-bool compared_nothing(const replay_summary& x) {
-  const auto& all = compared_in(x);
-  return all.total == 0 && !all.first && x.stopped_by.empty();
-}
-
 std::string shown_count(const replay_summary& x) {
   if (!is_of_scores(x))
     return shown_count(x.digests);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "models/families.hpp"
+#include "models/first_rank.hpp"
 #include "models/inner_setup.hpp"
 #include "models/shapes.hpp"
 #include "node/config/method_options.hpp"
@@ -79,33 +80,32 @@ void settle_common(loaded_config& loaded, const entries& said,
 }
 
 /// The most ranks that a client begins with, where options say ranks by client.
-double most_ranks(const experiment& x) {
-  const auto value = [&](const char* name) {
-    return x.training.method.at(name);
+std::size_t most_ranks(const experiment& x) {
+  const auto& said = x.training.experts;
+  const auto experts =
+    said.empty() ? models::experts_otherwise : *std::ranges::max_element(said);
+  const std::size_t clients = std::max(x.clients.clients, 1u);
+  const auto of = [&](std::size_t before) {
+    return models::first_rank(
+      x.training.method,
+      {.before = before, .clients = clients, .experts = experts});
   };
-  const auto full = value("rank");
-  if (const auto each = value("rank_per_expert"); each > 0) {
-    const auto& said = x.training.experts;
-    const auto most = said.empty() ? models::experts_otherwise
-                                   : *std::ranges::max_element(said);
-    return std::min(each * most, full);
-  }
-  if (value("rank_first") > 0 && value("rank_last") > 0)
-    return std::min(std::max(value("rank_first"), value("rank_last")), full);
-  const auto least = value("rank_min");
-  const auto count = static_cast<double>(std::max(x.clients.clients, 1u));
-  return std::floor(
-    std::min(least + (full - least) * (count - 1) / count, full));
+  // From one to the other they only rise, or only fall.
+  return std::max(of(0), of(clients - 1));
 }
 
-/// Where clients give up ranks down to a least one: says when none has more.
+/// Where clients give up ranks down to a least one: says when nobody can.
 void remark_on_ranks(loaded_config& loaded, const recipe& method) {
   if (find_option(method, "rank_min") == nullptr
       || find_option(method, "keep_share") == nullptr)
     return;
-  const auto least =
-    static_cast<std::uint64_t>(loaded.x.training.method.at("rank_min"));
-  const auto most = static_cast<std::uint64_t>(most_ranks(loaded.x));
+  const auto& said = loaded.x.training.method;
+  if (said.at("keep_share") >= 1)
+    loaded.notes.push_back(
+      "no client can give up ranks: 'options.keep_share' is 1, and only those "
+      "beyond it are given up; a share below 1 would do");
+  const auto least = static_cast<std::uint64_t>(said.at("rank_min"));
+  const std::uint64_t most = most_ranks(loaded.x);
   if (least >= most)
     loaded.notes.push_back(
       "no client can give up ranks: 'options.rank_min' is "

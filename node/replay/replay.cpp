@@ -278,6 +278,11 @@ result<void> look_at_end(const experiment& x, const fs::path& folder,
 
 } // namespace
 
+bool compared_nothing(const replay_summary& x) {
+  return x.digests.total == 0 && !x.digests.first && x.scores.total == 0
+         && x.stopped_by.empty();
+}
+
 result<replay_summary> replay(const experiment& x, const fs::path& folder,
                               const replay_context& in) {
   const auto events = folder / "events.jsonl";

@@ -61,6 +61,10 @@ struct replay_summary {
   std::map<std::string, double> product_gap = {};
 };
 
+/// Whether its record was followed to its end, and has neither a digest nor a
+/// score that was compared: nothing says that it is the record of this run.
+bool compared_nothing(const replay_summary& x);
+
 /// Recomputes what `<folder>/events.jsonl` says, from nothing but that and the
 /// configuration `x` of the run. It ends at the first difference, since what
 /// follows builds on it. Returns `invalid_data` that names the line if the

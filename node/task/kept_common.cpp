@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool is_there(const fs::path& folder) {
+bool keeps_common(const fs::path& folder) {
   std::error_code ignored;
   return fs::exists(folder / common_file, ignored);
 }
@@ -42,7 +42,7 @@ models::tensor_file common_of(const workload& work) {
 } // namespace
 
 result<void> keep_common(const fs::path& folder, const workload& work) {
-  const bool is_kept = is_there(folder);
+  const bool is_kept = keeps_common(folder);
   if (is_kept && !common_digest_in(folder).empty())
     return {};
   auto file = common_of(work);
@@ -62,7 +62,7 @@ experiment with_kept_common(experiment x, const fs::path& folder) {
   if (folder.empty())
     return x;
   x.common_digest = common_digest_in(folder);
-  if (is_there(folder))
+  if (keeps_common(folder))
     x.common = (folder / common_file).string();
   return x;
 }

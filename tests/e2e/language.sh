@@ -71,7 +71,7 @@ echo "der" >"$scratch/prompts.txt"
 # Clients write by models of their own: where nobody learns that is what the base writes by itself, and what it is worth there.
 described() { # NAME SETTINGS…
   "$troupe" run "$scratch/examples/pf2lora/describe.toml" --set clients=2 --set clients_per_round=2 --set rounds=2 \
-    --set evaluate_every=0 --set events=true --set learning_rate=0.02 --set folder="$scratch/$1" "${@:2}" >"$scratch/out" 2>&1 ||
+    --set evaluate_every=2 --set events=true --set learning_rate=0.02 --set folder="$scratch/$1" "${@:2}" >"$scratch/out" 2>&1 ||
     fail "the run '$1' of descriptions fails"
 }
 writes() { # NAME

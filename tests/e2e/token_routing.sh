@@ -86,6 +86,11 @@ made alone --set training.experts=[1]
 refused 3 "no client of this run has a router" eval "$folder" --routing
 made silent --set events=false
 refused 6 "that of a run with events = true would do" eval "$folder" --routing
+made lone --set method=comigs_2s
+"$troupe" eval "$folder" --routing >"$scratch/out" 2>"$scratch/err" || fail "nothing is seen of experts that stay at home"
+made unscored --set method=comigs_2s --set evaluate_every=0
+refused 3 "nothing of the run could be compared" eval "$folder" --routing
+[ ! -e "$folder/routing.json" ] || fail "what may be another run's is left in a folder"
 made other "${often[@]}"
 python3 - "$folder/events.jsonl" <<'PY'
 import re, sys

@@ -16,6 +16,7 @@ namespace troupe::node {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 using parsed = nlohmann::json;
 
 /// Two users of 20 documents of ten bytes and an end.
@@ -67,6 +68,12 @@ TEST_F(inspected_texts, have_tokens_and_windows) {
   EXPECT_EQ(second["tokens"], 176);
   EXPECT_EQ(second["validation_tokens"], 22);
   EXPECT_EQ(second["test_windows"], 5);
+}
+
+TEST_F(inspected_texts, that_are_pooled_are_of_one_user) {
+  x.data.pooled = true;
+  x.clients.clients = 1;
+  EXPECT_THAT(said(false), StartsWith("1 user, windows of 4 tokens"));
 }
 
 TEST_F(inspected_texts, are_refused_with_the_user) {

@@ -242,6 +242,10 @@ TEST(method_options, that_leave_no_rank_to_give_up_are_noted) {
               ElementsAre("no client can give up ranks: 'options.rank_min' is "
                           "1, and none has more than 1; a larger 'rank', or "
                           "rank_first and rank_last above one, would do"));
+  EXPECT_THAT(notes_of_ranks("keep_share = 1"),
+              ElementsAre("no client can give up ranks: 'options.keep_share' "
+                          "is 1, and only those beyond it are given up; a "
+                          "share below 1 would do"));
   const auto fixed = said("flexlora", "rank = 16\nrank_min = 16");
   ASSERT_TRUE(fixed);
   EXPECT_THAT(fixed->notes, IsEmpty());

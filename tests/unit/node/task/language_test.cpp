@@ -70,13 +70,25 @@ TEST_F(language_task, has_no_client_without_a_user) {
                            "which is one; 'clients' = 3 would do");
 }
 
+TEST_F(language_task, says_which_path_leads_nowhere) {
+  const auto none = at.path() + "/none";
+  x.data.path = none;
+  EXPECT_EQ(refusal(), "data.path = '" + none
+                         + "': there is nothing there; another path would do");
+  // Not the folder of the examples.
+  const auto other = at.path() + "/build/languages/none";
+  x.data.path = other;
+  EXPECT_EQ(refusal(), "data.path = '" + other
+                         + "': there is nothing there; another path would do");
+}
+
 TEST_F(language_task, says_what_brings_the_files_of_the_examples) {
   const auto missing = [&](const std::string& key, const std::string& path) {
     return key + " = '" + path
            + "': there is nothing there; ./dev data language brings what the "
              "examples learn from into build/language";
   };
-  const auto none = at.path() + "/none";
+  const auto none = at.path() + "/build/language/none";
   const auto texts = x.data.path;
   x.data.path = none;
   EXPECT_THAT(refusal(), ::testing::StartsWith(missing("data.path", none)));
