@@ -119,10 +119,35 @@ void examine_common(const fs::path& folder, std::vector<remark>& to) {
                              kept.error().context, from_a_copy});
 }
 
+/// A file that summary.json knows by its digest, if it says one.
+void examine_result(const fs::path& file, bool says_digest,
+                    std::vector<remark>& to) {
+  const auto name = file.filename().string();
+  if (const auto ok = check_result(file); !ok)
+    to.push_back({name, remark_state::broken, ok.error().context, from_a_copy});
+  else if (says_digest)
+    to.push_back({name, remark_state::fine, "is what the run ended with"});
+  else if (models::is_there(file))
+    to.push_back({name, remark_state::fine,
+                  "could not be checked: summary.json says no digest of it, as "
+                  "that of an earlier version"});
+  else if (name == "model.safetensors")
+    to.push_back({name, remark_state::broken,
+                  "is gone: a run writes it at its end", from_a_copy});
+}
+
 /// What it ended with, where it has.
 void examine_results(const fs::path& folder, std::vector<remark>& to) {
-  for (const auto* name : {"model.safetensors", "best.safetensors"})
-    examine(name, check_result(folder / name), to);
+  if (!models::is_there(folder / "summary.json"))
+    return;
+  for (const auto* name : {"model.safetensors", "best.safetensors"}) {
+    const auto said = digest_said_of(folder / name);
+    if (!said) {
+      examine("summary.json", said, to);
+      return;
+    }
+    examine_result(folder / name, !said->empty(), to);
+  }
 }
 
 /// What the run is, and whose clients are whose.
