@@ -10,6 +10,7 @@
 #include "models/files.hpp"
 #include "models/safetensors.hpp"
 #include "node/task/common_values.hpp"
+#include "node/task/materials.hpp"
 
 namespace troupe::node {
 
@@ -43,7 +44,10 @@ models::tensor_file common_of(const workload& work) {
 
 result<void> keep_common(const fs::path& folder, const workload& work) {
   const bool is_kept = is_there(folder);
-  if (is_kept && !common_digest_in(folder).empty())
+  const auto said = common_digest_in(folder);
+  if (!said)
+    return tl::make_unexpected(said.error());
+  if (is_kept && !said->empty())
     return {};
   auto file = common_of(work);
   if (file.tensors.empty())
@@ -58,13 +62,22 @@ result<void> keep_common(const fs::path& folder, const workload& work) {
   return models::replace_file(folder / common_digest_file, parts, {});
 }
 
-experiment with_kept_common(experiment x, const fs::path& folder) {
-  if (folder.empty())
+result<experiment> with_kept_common(experiment x, const fs::path& folder) {
+  if (folder.empty() || !has_common(x))
     return x;
-  x.common_digest = common_digest_in(folder);
+  auto said = common_digest_of_run(folder);
+  if (!said)
+    return tl::make_unexpected(said.error());
+  x.common_digest = std::move(*said);
   if (is_there(folder))
     x.common = (folder / common_file).string();
   return x;
+}
+
+result<workload> prepare_with_kept(const experiment& x, const fs::path& folder,
+                                   const model_maker& make_model) {
+  return with_kept_common(x, folder).and_then(
+    [&](const experiment& kept) { return prepare(kept, make_model); });
 }
 
 } // namespace troupe::node
