@@ -1,7 +1,6 @@
 #include "models/data/csv.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <set>
@@ -10,6 +9,7 @@
 
 #include "core/random.hpp"
 #include "core/text.hpp"
+#include "models/data/cell.hpp"
 #include "models/data/classes.hpp"
 #include "models/files.hpp"
 
@@ -30,28 +30,6 @@ std::string shown_cell(std::string_view x) {
   constexpr std::size_t most = 40;
   return x.size() > most ? in_quotes(std::string{x.substr(0, most)} + "…")
                          : in_quotes(x);
-}
-
-std::string_view trimmed_cell(std::string_view x) noexcept {
-  while (!x.empty() && (x.front() == ' ' || x.front() == '\t'))
-    x.remove_prefix(1);
-  while (!x.empty() && (x.back() == ' ' || x.back() == '\t'))
-    x.remove_suffix(1);
-  return x;
-}
-
-/// The whole of a field as a number, or nothing.
-template <class Number>
-std::optional<Number> number(std::string_view text) noexcept {
-  text = trimmed_cell(text);
-  if (text.size() > 1 && text[0] == '+' && text[1] != '-')
-    text.remove_prefix(1);
-  Number x{};
-  const auto end = text.data() + text.size();
-  const auto [stop, code] = std::from_chars(text.data(), end, x);
-  if (code != std::errc{} || stop != end)
-    return std::nullopt;
-  return x;
 }
 
 /// Takes records off a text, one by one.
@@ -215,13 +193,13 @@ result<void> append_row(const std::vector<std::string>& fields,
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (!head.feature(i))
       continue;
-    const auto x = number<double>(fields[i]);
-    if (!x || !std::isfinite(static_cast<float>(*x)))
+    const auto x = finite_in(fields[i]);
+    if (!x)
       return refuse(i, "a finite number");
-    values.push_back(static_cast<float>(*x));
+    values.push_back(*x);
   }
   if (head.label) {
-    const auto label = number<std::int64_t>(fields[*head.label]);
+    const auto label = integer_in(fields[*head.label]);
     if (!label || *label < 0 || *label >= classes)
       return refuse(*head.label,
                     "an integer from 0 to " + std::to_string(classes - 1));
@@ -248,7 +226,7 @@ result<csv_table> read_table(const std::filesystem::path& path,
 std::vector<std::int64_t> numbered(const std::vector<std::string>& texts) {
   std::vector<std::int64_t> xs;
   for (const auto& text : texts) {
-    const auto x = number<std::int64_t>(text);
+    const auto x = integer_in(text);
     if (!x)
       break;
     xs.push_back(*x);
@@ -320,12 +298,15 @@ result<csv_table> parse_csv(std::string_view text, std::string_view origin,
   std::vector<std::string> fields;
   auto more = records.next(fields);
   if (more && !*more)
-    return fail_at_line(origin, 1, "there is no header row");
+    return fail_at_line(origin, 1,
+                        opts.may_lack_header
+                          ? "there are no rows; at least one would do"
+                          : "there is no header row");
   if (!more)
     return tl::unexpected{more.error()};
   const bool lacks_header =
     opts.may_lack_header && std::ranges::all_of(fields, [](const auto& y) {
-      return number<double>(y).has_value();
+      return decimal_in(y).has_value();
     });
   const auto head =
     lacks_header
@@ -339,6 +320,9 @@ result<csv_table> parse_csv(std::string_view text, std::string_view origin,
   csv_table x;
   x.has_header = head->is_there;
   x.first_line = records.line();
+  if (x.has_header)
+    x.numbers_in_header = static_cast<std::size_t>(std::ranges::count_if(
+      fields, [](const auto& y) { return finite_in(y).has_value(); }));
   for (std::size_t i = 0; i < head->names.size(); ++i)
     if (head->feature(i))
       x.features.push_back(head->names[i]);

@@ -31,6 +31,7 @@ struct csv_table {
     examples; ///< One input `x`, the remaining columns in their order.
   std::vector<std::string> features; ///< Their names; empty without a header.
   bool has_header = true;
+  std::size_t numbers_in_header = 0; ///< Its cells that are finite numbers.
   std::size_t first_line = 1; ///< Where its first row, or its header, stands.
   std::vector<std::string>
     partition; ///< A value per row, if there is a column.

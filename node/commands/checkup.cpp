@@ -22,6 +22,7 @@
 #include "node/run/served_way.hpp"
 #include "node/run/serving.hpp"
 #include "node/task/common_values.hpp"
+#include "node/task/materials.hpp"
 #include "node/task/result_file.hpp"
 #include "node/watch/folder.hpp"
 
@@ -108,10 +109,21 @@ void examine_way(const fs::path& folder, bool mends, std::vector<remark>& to) {
 }
 
 /// What nobody trains and all look through, where the run has such a model.
-void examine_common(const fs::path& folder, std::vector<remark>& to) {
-  if (!models::is_there(folder / common_file)
-      && common_digest_in(folder).empty())
+void examine_common(const experiment& x, const fs::path& folder,
+                    std::vector<remark>& to) {
+  if (!has_common(x))
     return;
+  const auto said = common_digest_of_run(folder);
+  examine(common_digest_file, said, to);
+  if (!models::is_there(folder / common_file)) {
+    to.push_back({common_file, remark_state::broken,
+                  "it is gone, and the run's clients look through the common "
+                  "model in it",
+                  from_a_copy});
+    return;
+  }
+  if (!said)
+    return; // Nothing says what it has to be.
   const auto kept = read_common(folder / common_file);
   to.push_back(kept ? remark{common_file, remark_state::fine,
                              "the common model is as it was kept"}
@@ -119,10 +131,35 @@ void examine_common(const fs::path& folder, std::vector<remark>& to) {
                              kept.error().context, from_a_copy});
 }
 
+/// A file that summary.json knows by its digest, if it says one.
+void examine_result(const fs::path& file, bool says_digest,
+                    std::vector<remark>& to) {
+  const auto name = file.filename().string();
+  if (const auto ok = check_result(file); !ok)
+    to.push_back({name, remark_state::broken, ok.error().context, from_a_copy});
+  else if (says_digest)
+    to.push_back({name, remark_state::fine, "is what the run ended with"});
+  else if (models::is_there(file))
+    to.push_back({name, remark_state::fine,
+                  "could not be checked: summary.json says no digest of it, as "
+                  "that of an earlier version"});
+  else if (name == "model.safetensors")
+    to.push_back({name, remark_state::broken,
+                  "is gone: a run writes it at its end", from_a_copy});
+}
+
 /// What it ended with, where it has.
 void examine_results(const fs::path& folder, std::vector<remark>& to) {
-  for (const auto* name : {"model.safetensors", "best.safetensors"})
-    examine(name, check_result(folder / name), to);
+  if (!models::is_there(folder / "summary.json"))
+    return;
+  for (const auto* name : {"model.safetensors", "best.safetensors"}) {
+    const auto said = digest_said_of(folder / name);
+    if (!said) {
+      examine("summary.json", said, to);
+      return;
+    }
+    examine_result(folder / name, !said->empty(), to);
+  }
 }
 
 /// What the run is, and whose clients are whose.
@@ -140,7 +177,7 @@ void examine_plan(const fs::path& folder, std::vector<remark>& to) {
                    : remark{"ledger.sqlite", remark_state::fine,
                             "none: the run kept its versions in memory"});
   to.push_back({"config.toml", remark_state::fine, found->x.method});
-  examine_common(folder, to);
+  examine_common(found->x, folder, to);
   examine_results(folder, to);
   const auto served = serving::check_book(found->x, folder);
   if (!served)

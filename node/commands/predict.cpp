@@ -40,6 +40,8 @@ void print(const prediction& x, const std::string& to, std::ostream& out) {
   if (x.first_line_is_a_row)
     out << "the first line of the table is numbers alone: it is taken for a "
            "row, and no header\n";
+  if (!x.note.empty())
+    out << x.note << '\n';
   if (!x.experts.empty()) {
     out << "asked for experts ";
     for (std::size_t i = 0; i < x.experts.size(); ++i)
@@ -55,6 +57,7 @@ json to_json(const prediction& x, const std::string& to) {
           {"file", to},
           {"rows", x.said.classes.size()},
           {"first_line_is_a_row", x.first_line_is_a_row},
+          {"note", x.note.empty() ? json(nullptr) : json(x.note)},
           {"experts", x.experts},
           {"used", used_in(x.said)},
           {"bytes_read", x.bytes_read}};
@@ -75,6 +78,7 @@ result<prediction> predicted(const std::string& folder,
   if (!said)
     return said;
   said->first_line_is_a_row = data->first_line_is_a_row;
+  said->note = std::move(data->note);
   const auto text = as_csv(said->said);
   const std::array parts{std::as_bytes(std::span{text})};
   if (auto ok = models::replace_file(to, parts, {}); !ok)

@@ -24,6 +24,7 @@ struct prediction {
   std::uint64_t bytes_read = 0; ///< Of the values of the run.
   /// The inputs are a table without a header.
   bool first_line_is_a_row = false;
+  std::string note = {}; ///< What its header is doubted by; else empty.
 };
 
 /// Refuses a run that cannot answer a stranger: `invalid_config`, with what

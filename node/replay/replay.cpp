@@ -257,7 +257,7 @@ result<void> begin(const experiment& x, const fs::path& folder,
                    const replay_context& in, outlook ahead, retelling& to) {
   to.work = in.work;
   if (!to.work) {
-    auto prepared = prepare(with_kept_common(x, folder), in.make_model);
+    auto prepared = prepare_with_kept(x, folder, in.make_model);
     if (!prepared)
       return tl::make_unexpected(prepared.error());
     to.work = &to.prepared.emplace(std::move(*prepared));

@@ -45,9 +45,8 @@ public:
     if (!in_.resume.empty())
       if (auto ok = open_folder(); !ok)
         return tl::make_unexpected(ok.error());
-    auto work = in_.work
-                  ? result<workload>{*in_.work}
-                  : prepare(with_kept_common(x_, in_.resume), in_.make_model);
+    auto work = in_.work ? result<workload>{*in_.work}
+                         : prepare_with_kept(x_, in_.resume, in_.make_model);
     if (!work)
       return tl::make_unexpected(work.error());
     work_ = std::move(*work);

@@ -5,8 +5,10 @@
 #include <optional>
 #include <span>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
+#include "core/hex.hpp"
 #include "core/random.hpp"
 #include "core/text.hpp"
 #include "models/families.hpp"
@@ -80,11 +82,13 @@ tl::unexpected<error> is_another(const std::string& what,
 result<void> check_begun(const tensor_file& file, const fs::path& path) {
   if (path.filename() != common_file)
     return {};
-  const auto wanted = common_digest_in(path.parent_path());
+  const auto wanted = common_digest_of_run(path.parent_path());
+  if (!wanted)
+    return tl::make_unexpected(wanted.error());
   const auto found = models::to_hex(digest_of(file));
-  if (wanted.empty() || found == wanted)
+  if (wanted->empty() || found == *wanted)
     return {};
-  return is_another(path.string(), found, wanted);
+  return is_another(path.string(), found, *wanted);
 }
 
 /// All rows would look alike through them, and say nothing.
@@ -141,7 +145,7 @@ result<std::vector<float>> take(const tensor_file& file,
 /// What a run had and lost it still had.
 bool has_own(const fs::path& folder) {
   return models::is_there(folder / common_file)
-         || !common_digest_in(folder).empty();
+         || models::is_there(folder / common_digest_file);
 }
 
 result<all_values> from_own_file(const fs::path& path,
@@ -169,10 +173,33 @@ models::digest digest_of(const tensor_file& x) {
   return models::digest_of(std::as_bytes(std::span{x.values}));
 }
 
-std::string common_digest_in(const fs::path& folder) {
-  auto text = models::read_text(folder / common_digest_file, errc::invalid_data)
-                .value_or(std::string{});
-  return text.substr(0, text.find('\n'));
+result<std::string> common_digest_in(const fs::path& folder) {
+  const auto path = folder / common_digest_file;
+  std::error_code ignored;
+  if (fs::symlink_status(path, ignored).type() == fs::file_type::not_found)
+    return std::string{};
+  const auto text = models::read_text(path, errc::invalid_data);
+  if (!text)
+    return tl::make_unexpected(text.error());
+  auto said = text->substr(0, text->find('\n'));
+  if (from_hex<std::tuple_size_v<models::digest>>(said))
+    return said;
+  return fail(
+    errc::invalid_data,
+    path.string() + " is damaged: it says "
+      + (said.empty() ? "nothing" : in_quotes(said.substr(0, digits_shown)))
+      + ", and a digest of the common model has 64 hex digits; a "
+        "copy of it as it was would do");
+}
+
+result<std::string> common_digest_of_run(const fs::path& folder) {
+  auto said = common_digest_in(folder);
+  if (!said || !said->empty() || !says_digests(folder))
+    return said;
+  return fail(errc::invalid_data,
+              (folder / common_digest_file).string()
+                + " is gone, so nothing says with which common model the run "
+                  "began; a copy of it as it was would do");
 }
 
 result<tensor_file> read_common(const fs::path& path) {

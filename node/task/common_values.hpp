@@ -22,8 +22,14 @@ inline constexpr const char* common_file = "common.safetensors";
 inline constexpr const char* common_digest_file = "logs/common_digest";
 
 /// The digest that a run's folder has of the values that the run began with;
-/// empty: none.
-std::string common_digest_in(const std::filesystem::path& folder);
+/// empty: none. Returns `invalid_data` where what is there is no digest.
+[[nodiscard]] result<std::string>
+common_digest_in(const std::filesystem::path& folder);
+
+/// The same of a run with a common model: also `invalid_data` where it is gone
+/// though the run ended under a version that keeps it.
+[[nodiscard]] result<std::string>
+common_digest_of_run(const std::filesystem::path& folder);
 
 /// What `common` names: a file, or that of a run's folder.
 std::filesystem::path file_of_common(const std::string& common);

@@ -10,6 +10,7 @@
 #include "models/files.hpp"
 #include "models/safetensors.hpp"
 #include "node/task/common_values.hpp"
+#include "node/task/materials.hpp"
 
 namespace troupe::node {
 
@@ -42,8 +43,16 @@ models::tensor_file common_of(const workload& work) {
 } // namespace
 
 result<void> keep_common(const fs::path& folder, const workload& work) {
+<<<<<<< HEAD
   const bool is_kept = keeps_common(folder);
   if (is_kept && !common_digest_in(folder).empty())
+=======
+  const bool is_kept = is_there(folder);
+  const auto said = common_digest_in(folder);
+  if (!said)
+    return tl::make_unexpected(said.error());
+  if (is_kept && !said->empty())
+>>>>>>> m21c
     return {};
   auto file = common_of(work);
   if (file.tensors.empty())
@@ -58,13 +67,27 @@ result<void> keep_common(const fs::path& folder, const workload& work) {
   return models::replace_file(folder / common_digest_file, parts, {});
 }
 
-experiment with_kept_common(experiment x, const fs::path& folder) {
-  if (folder.empty())
+result<experiment> with_kept_common(experiment x, const fs::path& folder) {
+  if (folder.empty() || !has_common(x))
     return x;
+<<<<<<< HEAD
   x.common_digest = common_digest_in(folder);
   if (keeps_common(folder))
+=======
+  auto said = common_digest_of_run(folder);
+  if (!said)
+    return tl::make_unexpected(said.error());
+  x.common_digest = std::move(*said);
+  if (is_there(folder))
+>>>>>>> m21c
     x.common = (folder / common_file).string();
   return x;
+}
+
+result<workload> prepare_with_kept(const experiment& x, const fs::path& folder,
+                                   const model_maker& make_model) {
+  return with_kept_common(x, folder).and_then(
+    [&](const experiment& kept) { return prepare(kept, make_model); });
 }
 
 } // namespace troupe::node

@@ -18,7 +18,14 @@ namespace troupe::node {
                                        const workload& work);
 
 /// The same experiment with `common` as the folder has it, or as it is where
-/// the folder has none, and the digest that its values must have.
-experiment with_kept_common(experiment x, const std::filesystem::path& folder);
+/// the folder has none, and the digest that its values must have. As
+/// `common_digest_of_run` where the method has a common model.
+[[nodiscard]] result<experiment>
+with_kept_common(experiment x, const std::filesystem::path& folder);
+
+/// As `prepare`, of the same experiment.
+[[nodiscard]] result<workload>
+prepare_with_kept(const experiment& x, const std::filesystem::path& folder,
+                  const model_maker& make_model);
 
 } // namespace troupe::node

@@ -1,7 +1,6 @@
 #include "node/task/result_file.hpp"
 
 #include <string>
-#include <system_error>
 
 #include "core/json.hpp"
 #include "core/text.hpp"
@@ -18,10 +17,23 @@ constexpr std::size_t hex_digits_shown = 8;
 constexpr const char* last_values = "model.safetensors";
 constexpr const char* end_of_run = "summary.json";
 
-/// The digest that a run's summary says of a file; empty where it says none, as
-/// of what the run did not leave.
-result<std::string> digest_said(const fs::path& summary,
-                                const std::string& name) {
+/// Whether a run has ended there.
+result<void> check_ended(const fs::path& folder) {
+  for (const auto* name : {last_values, end_of_run})
+    if (!models::is_there(folder / name))
+      return fail(errc::invalid_data,
+                  folder.string() + " holds no result: there is no " + name
+                    + " in it, which a run writes at its end");
+  return {};
+}
+
+} // namespace
+
+result<std::string> digest_said_of(const fs::path& file) {
+  const auto summary = file.parent_path() / end_of_run;
+  if (!models::is_there(summary))
+    return std::string{};
+  const auto name = file.filename().string();
   const auto text = models::read_text(summary, errc::invalid_data);
   if (!text)
     return tl::make_unexpected(text.error());
@@ -38,28 +50,24 @@ result<std::string> digest_said(const fs::path& summary,
   return digest ? *digest : std::string{};
 }
 
-/// Whether a run has ended there.
-result<void> check_ended(const fs::path& folder) {
-  for (const auto* name : {last_values, end_of_run})
-    if (!models::is_there(folder / name))
-      return fail(errc::invalid_data,
-                  folder.string() + " holds no result: there is no " + name
-                    + " in it, which a run writes at its end");
-  return {};
+bool says_digests(const fs::path& folder) {
+  const auto text = models::read_text(folder / end_of_run, errc::invalid_data);
+  const auto all = json::parse(text.value_or(std::string{}));
+  const auto* files = all ? all->find("files") : nullptr;
+  return files && files->fields();
 }
 
-} // namespace
-
 result<void> check_result(const fs::path& file) {
-  const auto summary = file.parent_path() / end_of_run;
-  std::error_code ignored;
-  if (!fs::is_regular_file(file, ignored) || !models::is_there(summary))
-    return {};
-  const auto said = digest_said(summary, file.filename().string());
+  const auto said = digest_said_of(file);
   if (!said)
     return tl::make_unexpected(said.error());
   if (said->empty())
     return {};
+  if (!models::is_there(file))
+    return fail(errc::invalid_data,
+                file.string()
+                  + " is gone: summary.json says that the run "
+                    "ended with it; a copy of it would do");
   return models::digest_of_file(file, errc::invalid_data)
     .and_then([&](const models::digest& x) -> result<void> {
       const auto found = models::to_hex(x);

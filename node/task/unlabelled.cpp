@@ -29,7 +29,18 @@ std::string in_small_letters(std::string text) {
 struct inputs_found {
   models::example_set rows;
   bool first_line_is_a_row = false;
+  std::string note = {};
 };
+
+/// A row of which a cell is no number looks like names.
+std::string doubt_of_header(const models::csv_table& x, const fs::path& path) {
+  if (x.numbers_in_header == 0)
+    return {};
+  return path.string() + ":" + std::to_string(x.first_line)
+         + " is taken as a header, though "
+         + std::to_string(x.numbers_in_header) + " of "
+         + std::to_string(x.features.size()) + " of its columns are numbers";
+}
 
 /// @param columns 0: none, of examples that are no rows of a table
 result<inputs_found> read_table(const fs::path& path, std::int64_t columns) {
@@ -49,7 +60,8 @@ result<inputs_found> read_table(const fs::path& path, std::int64_t columns) {
       path.string() + ":" + std::to_string(x->first_line) + ": has "
         + std::to_string(found) + " columns, and the run learned from "
         + std::to_string(columns) + "; as many, without a label, would do");
-  return inputs_found{std::move(x->examples), !x->has_header};
+  auto note = doubt_of_header(*x, path);
+  return inputs_found{std::move(x->examples), !x->has_header, std::move(note)};
 }
 
 /// Of count x height x width, or of count x channels x height x width.
@@ -145,7 +157,8 @@ result<unlabelled_rows> read_unlabelled(const experiment& x,
     return tl::make_unexpected(ok.error());
   return unlabelled_rows{
     .data = std::make_shared<const models::dataset>(std::move(data)),
-    .first_line_is_a_row = found->first_line_is_a_row};
+    .first_line_is_a_row = found->first_line_is_a_row,
+    .note = std::move(found->note)};
 }
 
 } // namespace troupe::node

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
 
 #include "core/result.hpp"
 #include "models/data/example_set.hpp"
@@ -16,6 +17,7 @@ struct unlabelled_rows {
   std::shared_ptr<const models::dataset> data;
   /// A table without a header.
   bool first_line_is_a_row = false;
+  std::string note = {}; ///< What a header is doubted by; else empty.
 };
 
 /// Reads a file of images (IDX, also in gzip) or a table (CSV, its name ends in

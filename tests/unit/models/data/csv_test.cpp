@@ -116,6 +116,27 @@ TEST(csv, says_where_what_was_found_and_what_would_do) {
     "some.csv:2: column 1 (a) holds '1\\x0a'; a finite number would do");
 }
 
+TEST(csv, a_number_that_is_too_small_is_next_to_0_and_a_large_one_is_none) {
+  EXPECT_EQ(
+    values(parsed("a,b,c,label\n1e-400,-1e-400,+1e-99999,0\n").examples),
+    (std::vector<float>{0, 0, 0}));
+  const auto tiny = "0." + std::string(400, '0') + "1";
+  EXPECT_EQ(values(parsed("a,label\n" + tiny + ",0\n").examples),
+            std::vector<float>{0});
+  for (const std::string large : {"1e400", "-1e400", "1e99999"})
+    EXPECT_EQ(refusal("a,label\n" + large + ",2\n"),
+              "some.csv:2: column 1 (a) holds '" + large
+                + "'; a finite number would do");
+  EXPECT_EQ(refusal("a,label\n1e-400x,2\n"),
+            "some.csv:2: column 1 (a) holds '1e-400x'; a finite number would "
+            "do");
+}
+
+TEST(csv, without_a_line_has_no_rows_where_no_header_is_needed) {
+  EXPECT_EQ(refusal("", {.label = "", .may_lack_header = true}),
+            "some.csv:1: there are no rows; at least one would do");
+}
+
 TEST(csv, every_truncation_of_a_table_is_a_table_or_refused) {
   const std::string text = "a,\"b\",label\r\n1,\"2\",0\r\n3,4,1\r\n";
   std::size_t read = 0;

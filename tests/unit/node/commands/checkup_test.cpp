@@ -87,6 +87,42 @@ TEST(checkup, finds_a_common_model_that_is_gone) {
   EXPECT_EQ(of_common(folder).state, state::broken);
 }
 
+// Its method says that the run had one.
+TEST(checkup, finds_a_common_model_that_is_gone_with_its_digest) {
+  const test::scratch_folder scratch;
+  const auto folder = a_run(scratch);
+  std::filesystem::remove(folder / common_file);
+  const auto found = of_common(folder);
+  EXPECT_EQ(found.state, state::broken);
+  EXPECT_EQ(found.what, "it is gone, and the run's clients look through the "
+                        "common model in it");
+}
+
+TEST(checkup, finds_a_digest_of_a_common_model_that_is_gone_or_damaged) {
+  const test::scratch_folder scratch;
+  const auto folder = a_run(scratch);
+  const auto remark_on_it = [&] {
+    const auto all = check_up(folder, false).value();
+    const auto found =
+      std::ranges::find(all, common_digest_file, &actors::remark::place);
+    return found == all.end() ? actors::remark{} : *found;
+  };
+  EXPECT_EQ(remark_on_it().what, "");
+  std::ofstream{folder / "summary.json"} << R"({"files": {}})";
+  const auto gone = remark_on_it();
+  EXPECT_EQ(gone.state, state::broken);
+  EXPECT_NE(gone.what.find("/logs/common_digest is gone, "), std::string::npos)
+    << gone.what;
+  std::filesystem::create_directory(folder / "logs");
+  std::ofstream{folder / common_digest_file} << "12345678901\n";
+  const auto damaged = remark_on_it();
+  EXPECT_EQ(damaged.state, state::broken);
+  EXPECT_NE(
+    damaged.what.find("/logs/common_digest is damaged: it says '12345678', "),
+    std::string::npos)
+    << damaged.what;
+}
+
 std::vector<actors::remark> of_all(const std::filesystem::path& folder) {
   const auto all = check_up(folder, false);
   EXPECT_TRUE(all) << all.error().context;

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <utility>
 
@@ -146,6 +147,54 @@ TEST_F(common_model_run, does_not_take_what_lies_where_a_lost_one_was) {
   ASSERT_TRUE(done) << done.error().context;
   EXPECT_EQ(done->digest, whole.digest);
   EXPECT_TRUE(fs::exists(kept_in(cut->folder)));
+}
+
+// What protects it is no less the run's than itself.
+TEST_F(common_model_run, is_not_taken_where_its_digest_is_lost_or_damaged) {
+  const auto x = over(trained("1"), {"events=true"});
+  const auto done = finished(x);
+  const auto digest = fs::path{done.folder} / node::common_digest_file;
+  const auto refusals = [&](const std::string& why) {
+    const auto read = node::read_finished_run(done.folder, no_model);
+    const auto again = node::replay(x, done.folder,
+                                    {.make_model = no_model,
+                                     .fingerprint = {},
+                                     .note = [](const auto&) {},
+                                     .show = [](const auto&) {}});
+    const auto begun = node::prepare(over(done.folder), no_model);
+    ASSERT_FALSE(read || again || begun) << why;
+    for (const auto& said : {read.error(), again.error(), begun.error()}) {
+      EXPECT_EQ(said.code, errc::invalid_data);
+      EXPECT_THAT(said.context, HasSubstr(digest.string() + why));
+    }
+  };
+  ASSERT_TRUE(node::read_finished_run(done.folder, no_model));
+  fs::remove(digest);
+  refusals(" is gone, so nothing says with which common model the run began; "
+           "a copy of it as it was would do");
+  std::ofstream{digest} << "";
+  refusals(" is damaged: it says nothing, and a digest of the common model has "
+           "64 hex digits; a copy of it as it was would do");
+  std::ofstream{digest} << std::string(63, 'a') << '\n';
+  refusals(" is damaged: it says 'aaaaaaaa', and a digest ");
+  fs::remove(digest);
+  fs::create_directory(digest);
+  refusals(": is a folder; a file would do");
+  // Both are gone: what the seed says is not what the run began with.
+  fs::remove(digest);
+  fs::remove(kept_in(done.folder));
+  const auto read = node::read_finished_run(done.folder, no_model);
+  ASSERT_FALSE(read);
+  EXPECT_THAT(read.error().context, HasSubstr(digest.string() + " is gone"));
+}
+
+// A run of an earlier version has none, and a killed one may be of one.
+TEST_F(common_model_run, of_which_no_digest_was_kept_is_taken_as_it_is) {
+  const auto done = finished(over(trained("1")));
+  fs::remove(fs::path{done.folder} / node::common_digest_file);
+  std::ofstream{done.folder + "/summary.json"} << R"({"success": true})";
+  const auto read = node::read_finished_run(done.folder, no_model);
+  EXPECT_TRUE(read) << read.error().context;
 }
 
 TEST_F(common_model_run, that_is_lost_is_no_other_file_of_its_folder) {

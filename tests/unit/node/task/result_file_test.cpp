@@ -2,7 +2,6 @@
 
 #include "node/task/result_file.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -40,6 +39,18 @@ class result_file : public common_model_run {
 protected:
   static std::string refusal(const auto& found) {
     return found ? "taken" : found.error().context;
+  }
+
+  /// What a look at a run's folder says of one of its files.
+  static actors::remark remark_on(const std::string& name,
+                                  const std::string& run) {
+    const auto all = node::check_up(run, false);
+    EXPECT_TRUE(all) << all.error().context;
+    if (all)
+      for (const auto& x : *all)
+        if (x.place == name)
+          return x;
+    return {.place = name, .what = "nothing"};
   }
 
   static std::string exporting(const std::string& run, const std::string& to) {
@@ -106,15 +117,47 @@ TEST_F(result_file, that_was_altered_is_not_exported) {
 
 TEST_F(result_file, that_was_altered_is_broken_to_who_looks) {
   const auto run = trained("1");
-  const auto remark_on = [&] {
-    const auto all = node::check_up(run, false).value();
-    const auto found =
-      std::ranges::find(all, "model.safetensors", &actors::remark::place);
-    return found == all.end() ? "nothing" : found->what;
-  };
-  EXPECT_EQ(remark_on(), "nothing");
+  EXPECT_EQ(remark_on("model.safetensors", run).what,
+            "is what the run ended with");
+  EXPECT_EQ(remark_on("best.safetensors", run).what, "nothing");
   alter(run + "/model.safetensors");
-  EXPECT_THAT(remark_on(), HasSubstr(refused));
+  const auto found = remark_on("model.safetensors", run);
+  EXPECT_EQ(found.state, actors::remark::state_kind::broken);
+  EXPECT_THAT(found.what, HasSubstr(refused));
+}
+
+TEST_F(result_file, that_is_gone_is_broken_to_who_looks) {
+  const auto run = trained("1");
+  auto summary =
+    models::read_text(run + "/summary.json", errc::invalid_data).value();
+  const std::string model = "\"model.safetensors\": \"";
+  ASSERT_NE(summary.find(model), std::string::npos);
+  summary.insert(summary.find(model), "\"best.safetensors\": \"1\", ");
+  std::ofstream{run + "/summary.json"} << summary;
+  fs::remove(run + "/model.safetensors");
+  for (const std::string name : {"model.safetensors", "best.safetensors"}) {
+    const auto found = remark_on(name, run);
+    EXPECT_EQ(found.state, actors::remark::state_kind::broken) << name;
+    EXPECT_EQ(found.what, run + '/' + name
+                            + " is gone: summary.json says that the run ended "
+                              "with it; a copy of it would do");
+  }
+}
+
+TEST_F(result_file, of_an_earlier_version_could_not_be_checked) {
+  const auto run = trained("1");
+  std::ofstream{run + "/summary.json"} << "{\"digest\": \"1\"}";
+  const auto found = remark_on("model.safetensors", run);
+  EXPECT_EQ(found.state, actors::remark::state_kind::fine);
+  EXPECT_THAT(found.what, HasSubstr("could not be checked: "));
+  fs::remove(run + "/model.safetensors");
+  EXPECT_EQ(remark_on("model.safetensors", run).state,
+            actors::remark::state_kind::broken);
+  // Of a run that has not ended there is none.
+  fs::remove(run + "/summary.json");
+  EXPECT_EQ(remark_on("model.safetensors", run).what, "nothing");
+  std::ofstream{run + "/summary.json"} << "{";
+  EXPECT_THAT(remark_on("summary.json", run).what, HasSubstr(" is damaged"));
 }
 
 TEST_F(result_file, needs_a_summary_that_can_be_read) {

@@ -102,6 +102,31 @@ TEST_F(unlabelled, of_a_table_without_a_header_are_all_of_its_rows) {
   EXPECT_EQ(named->data->train.size, 1U);
 }
 
+TEST_F(unlabelled, under_a_header_of_which_some_is_a_number_are_doubted) {
+  const auto note = [&](const std::string& text) {
+    const auto path = table(text);
+    const auto found =
+      node::read_unlabelled(x, path, {.inputs = {3}, .classes = 5});
+    EXPECT_TRUE(found) << found.error().context;
+    if (!found)
+      return std::string{};
+    EXPECT_EQ(found->data->train.size, 1U);
+    EXPECT_EQ(found->note.find(path),
+              found->note.empty() ? std::string::npos : 0U);
+    return found->note.empty() ? "" : found->note.substr(path.size());
+  };
+  for (const std::string cell : {"NA", "", "1e400", "1.5.5"})
+    EXPECT_EQ(note("1," + cell + ",2\n3,4,5\n"),
+              ":1 is taken as a header, though 2 of 3 of its columns are "
+              "numbers");
+  EXPECT_EQ(note("\na,b,7\n3,4,5\n"),
+            ":2 is taken as a header, though 1 of 3 of its columns are "
+            "numbers");
+  EXPECT_EQ(note("a,b,c\n3,4,5\n"), "");
+  EXPECT_EQ(note("a,b,inf\n3,4,5\n"), "");
+  EXPECT_EQ(note("3,4,1e-400\n"), "");
+}
+
 TEST_F(unlabelled, of_a_table_are_finite_and_as_many_in_each_line) {
   const example_shape two{.inputs = {2}, .classes = 5};
   EXPECT_EQ(refusal(table("a,b,label\n1,2,0\n"), two),
