@@ -43,16 +43,11 @@ models::tensor_file common_of(const workload& work) {
 } // namespace
 
 result<void> keep_common(const fs::path& folder, const workload& work) {
-<<<<<<< HEAD
   const bool is_kept = keeps_common(folder);
-  if (is_kept && !common_digest_in(folder).empty())
-=======
-  const bool is_kept = is_there(folder);
   const auto said = common_digest_in(folder);
   if (!said)
     return tl::make_unexpected(said.error());
   if (is_kept && !said->empty())
->>>>>>> m21c
     return {};
   auto file = common_of(work);
   if (file.tensors.empty())
@@ -70,16 +65,11 @@ result<void> keep_common(const fs::path& folder, const workload& work) {
 result<experiment> with_kept_common(experiment x, const fs::path& folder) {
   if (folder.empty() || !has_common(x))
     return x;
-<<<<<<< HEAD
-  x.common_digest = common_digest_in(folder);
-  if (keeps_common(folder))
-=======
   auto said = common_digest_of_run(folder);
   if (!said)
     return tl::make_unexpected(said.error());
   x.common_digest = std::move(*said);
-  if (is_there(folder))
->>>>>>> m21c
+  if (keeps_common(folder))
     x.common = (folder / common_file).string();
   return x;
 }
