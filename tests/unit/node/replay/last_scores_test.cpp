@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "models/files.hpp"
 #include "node/commands/replay.hpp"
 #include "tests/support/recorded_runs.hpp"
 
@@ -94,6 +95,56 @@ TEST_F(lonely_run, says_which_score_differs) {
   EXPECT_THAT(said_, HasSubstr("recorded    0.5"));
   EXPECT_EQ(say(folder, {"--format", "json"}), 1);
   EXPECT_THAT(said_, HasSubstr("scores_differ"));
+}
+
+TEST_F(lonely_run, differs_where_a_score_is_gone_or_was_never_there) {
+  const auto folder = alone({});
+  const auto whole = replay(folder);
+  ASSERT_TRUE(whole) << whole.error().context;
+  const auto changed = [&](const std::string& key, const json& value) {
+    const auto was =
+      models::read_text(folder / "summary.json", errc::invalid_data).value();
+    replace_in(folder / "summary.json", key, value);
+    const auto done = replay(folder);
+    std::ofstream{folder / "summary.json"} << was;
+    EXPECT_TRUE(done) << done.error().context;
+    return done ? done->scores : node::comparison{};
+  };
+  const auto gone = changed("clients_loss", nullptr);
+  EXPECT_EQ(gone.total, whole->scores.total);
+  ASSERT_TRUE(gone.first);
+  EXPECT_EQ(gone.first->what, "clients_loss");
+  EXPECT_EQ(gone.first->recorded, "null");
+  // Scores of this task are of no tokens.
+  const auto more = changed("perplexity", 2.5);
+  EXPECT_EQ(more.total, whole->scores.total + 1);
+  ASSERT_TRUE(more.first);
+  EXPECT_EQ(more.first->what, "perplexity");
+  EXPECT_EQ(more.first->recomputed, "null");
+  const auto word = changed("perplexity", "2.5");
+  ASSERT_TRUE(word.first);
+  EXPECT_EQ(word.first->recorded, "\"2.5\"");
+}
+
+// It lacks what this version says for the first time.
+TEST_F(lonely_run, of_an_earlier_version_is_held_to_what_it_says) {
+  const auto folder = alone({});
+  const auto whole = replay(folder);
+  ASSERT_TRUE(whole) << whole.error().context;
+  std::ifstream file{folder / "summary.json"};
+  auto summary = json::parse(file);
+  summary.erase("clients_loss");
+  const auto scores_of = [&](const json& x) {
+    std::ofstream{folder / "summary.json"} << x.dump();
+    const auto done = replay(folder);
+    EXPECT_TRUE(done) << done.error().context;
+    return done ? done->scores : node::comparison{};
+  };
+  EXPECT_TRUE(scores_of(summary).first);
+  summary.erase("files");
+  const auto earlier = scores_of(summary);
+  EXPECT_FALSE(earlier.first);
+  EXPECT_EQ(earlier.total, whole->scores.total - 1);
 }
 
 TEST_F(lonely_run, that_was_never_scored_has_nothing_to_compare) {
