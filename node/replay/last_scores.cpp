@@ -58,7 +58,7 @@ constexpr std::array scores_compared{"accuracy", "loss", "perplexity",
 constexpr std::array spreads_compared{"per_client", "zero_shot"};
 constexpr std::array parts_of_spread{"mean", "p10", "p50", "p90", "worst"};
 
-/// Where a run was never scored nothing is a number.
+/// Whether anything that is compared is a number.
 bool has_figures(const json& summary) {
   const auto is_number = [](const json* x) { return x && x->number(); };
   return std::ranges::any_of(
@@ -68,6 +68,13 @@ bool has_figures(const json& summary) {
               const auto* all = summary.find(key);
               return all && is_number(all->find(parts_of_spread.front()));
             });
+}
+
+/// Of an evaluation that was due and not made there may be nothing.
+bool was_scored(const json& summary, const experiment& x) {
+  const auto* left_out = summary.find("evaluations_left_out");
+  const bool may_lack = left_out && left_out->count().value_or(0) > 0;
+  return x.evaluate_every > 0 && (!may_lack || has_figures(summary));
 }
 
 } // namespace
@@ -82,7 +89,7 @@ comparison compare_last_scores(const json& summary,
   if (const auto* told = summary.find("clients_scored");
       told && told->count() != clients)
     return all;
-  if (!has_figures(summary))
+  if (!was_scored(summary, x))
     return all;
   // Earlier versions knew fewer, and no digests of files.
   const bool knows_all = summary.find("files") != nullptr;
