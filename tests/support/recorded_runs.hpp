@@ -15,7 +15,7 @@
 namespace troupe::test {
 
 namespace fs = std::filesystem;
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 using ::testing::HasSubstr;
 
 using lines = std::vector<std::string>;
@@ -39,7 +39,7 @@ inline std::vector<std::size_t> places_of(std::string_view kind,
                                           const lines& all) {
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < all.size(); ++i)
-    if (json::parse(all[i])["event"] == kind)
+    if (ordered_json::parse(all[i])["event"] == kind)
       places.push_back(i + 1);
   return places;
 }
@@ -101,9 +101,9 @@ protected:
   /// One key of one line.
   result<node::replay_summary> replay_with(const fs::path& folder,
                                            std::size_t line, const char* key,
-                                           const json& value) {
+                                           const ordered_json& value) {
     return replay_changed(folder, [&](lines& all) {
-      auto event = json::parse(all[line - 1]);
+      auto event = ordered_json::parse(all[line - 1]);
       event[key] = value;
       all[line - 1] = event.dump();
     });

@@ -46,9 +46,9 @@ protected:
   }
 
   static void replace_in(const fs::path& path, const std::string& key,
-                         const json& value) {
+                         const ordered_json& value) {
     std::ifstream file{path};
-    auto all = json::parse(file);
+    auto all = ordered_json::parse(file);
     all[key] = value;
     std::ofstream{path} << all.dump();
   }
@@ -101,7 +101,7 @@ TEST_F(lonely_run, differs_where_a_score_is_gone_or_was_never_there) {
   const auto folder = alone({});
   const auto whole = replay(folder);
   ASSERT_TRUE(whole) << whole.error().context;
-  const auto changed = [&](const std::string& key, const json& value) {
+  const auto changed = [&](const std::string& key, const ordered_json& value) {
     const auto was =
       models::read_text(folder / "summary.json", errc::invalid_data).value();
     replace_in(folder / "summary.json", key, value);
@@ -132,9 +132,9 @@ TEST_F(lonely_run, of_an_earlier_version_is_held_to_what_it_says) {
   const auto whole = replay(folder);
   ASSERT_TRUE(whole) << whole.error().context;
   std::ifstream file{folder / "summary.json"};
-  auto summary = json::parse(file);
+  auto summary = ordered_json::parse(file);
   summary.erase("clients_loss");
-  const auto scores_of = [&](const json& x) {
+  const auto scores_of = [&](const ordered_json& x) {
     std::ofstream{folder / "summary.json"} << x.dump();
     const auto done = replay(folder);
     EXPECT_TRUE(done) << done.error().context;

@@ -69,7 +69,8 @@ TEST_F(watched_replay, shows_values_of_that_version_and_states_of_that_moment) {
   ASSERT_TRUE(work) << work.error().context;
   std::map<std::uint64_t, std::string> recorded;
   for (const auto& line : read_lines(folder / "events.jsonl"))
-    if (const auto event = json::parse(line); event["event"] == "version")
+    if (const auto event = ordered_json::parse(line);
+        event["event"] == "version")
       recorded[event["version"].get<std::uint64_t>()] =
         event["digests"][0].get<std::string>();
   std::uint64_t visits = 0;
@@ -115,7 +116,7 @@ TEST_F(watched_replay, shows_no_end_of_a_run_that_differs) {
   const auto folder = record({});
   auto all = read_lines(folder / "events.jsonl");
   const auto line = places_of("version", all).back();
-  auto event = json::parse(all[line - 1]);
+  auto event = ordered_json::parse(all[line - 1]);
   event["digests"][0] = "x";
   all[line - 1] = event.dump();
   write_lines(folder / "events.jsonl", all);

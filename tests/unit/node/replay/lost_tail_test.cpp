@@ -18,14 +18,14 @@ namespace {
 
 using visit_key = std::pair<int, int>;
 
-bool is_of_visit(const json& x) {
+bool is_of_visit(const ordered_json& x) {
   const auto event = x["event"].get<std::string>();
   return event == "invited" || event == "fetched" || event == "offered"
          || event == "withdrawn" || event == "refused"
          || event == "visit_failed";
 }
 
-visit_key visit_of(const json& x) {
+visit_key visit_of(const ordered_json& x) {
   return {x["client"].get<int>(), x["visit"].get<int>()};
 }
 
@@ -34,13 +34,13 @@ enum class busy : bool { in_vain, said };
 
 /// An invitation, and of a server that begins anew one to a visit that its
 /// client is too busy for.
-lines and_one_too_many(const json& invited, busy what) {
+lines and_one_too_many(const ordered_json& invited, busy what) {
   auto other = invited;
   other["visit"] = invited["visit"].get<int>() + 1000;
   lines result{invited.dump(), R"({"at":0,"event":"began","fingerprint":""})",
                other.dump()};
   if (what == busy::said)
-    result.push_back(json{
+    result.push_back(ordered_json{
       {"at", 0},
       {"event", "visit_failed"},
       {"client", other["client"]},
@@ -68,7 +68,7 @@ std::map<int, std::vector<noted>> visits_in(const lines& all) {
   std::map<int, std::size_t> heard;
   std::size_t version = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto x = json::parse(all[i]);
+    const auto x = ordered_json::parse(all[i]);
     if (x["event"] == "version")
       version = i;
     if (!is_of_visit(x))
@@ -89,7 +89,8 @@ void begin_earlier(lines& all, const noted& x, busy what) {
   const auto at = [&](std::size_t n) {
     return all.begin() + static_cast<std::ptrdiff_t>(n);
   };
-  const auto added = and_one_too_many(json::parse(all[x.invited]), what);
+  const auto added =
+    and_one_too_many(ordered_json::parse(all[x.invited]), what);
   all.erase(at(x.invited));
   all.insert(at(x.version), added.begin(), added.end());
 }
@@ -100,7 +101,7 @@ class brought_back {
 public:
   lines of(const lines& all, std::mt19937_64& draw) {
     for (const auto& line : all) {
-      const auto x = json::parse(line);
+      const auto x = ordered_json::parse(line);
       const bool is_version = x["event"] == "version";
       // Those are written before they are said.
       const bool is_end =
@@ -117,7 +118,7 @@ public:
   }
 
 private:
-  void lose(const json& x, const std::string& line) {
+  void lose(const ordered_json& x, const std::string& line) {
     const auto visit = visit_of(x);
     if (x["event"] == "invited" || x["event"] == "fetched")
       beginnings_[visit].push_back(line);
@@ -126,7 +127,7 @@ private:
       offers_[visit] = line;
   }
 
-  void keep(const json& x, const std::string& line) {
+  void keep(const ordered_json& x, const std::string& line) {
     if (is_of_visit(x)) {
       const auto visit = visit_of(x);
       if (x["event"] == "invited" || x["event"] == "fetched")
@@ -201,7 +202,7 @@ TEST_F(recorded_run, an_offer_that_is_noted_after_a_later_visit_began) {
   std::map<int, std::size_t> offered; // Its newest offer, by client.
   std::size_t moved = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto x = json::parse(all[i]);
+    const auto x = ordered_json::parse(all[i]);
     if (x["event"] == "version")
       offered.clear();
     if (x["event"] == "offered")
@@ -249,22 +250,22 @@ TEST_F(recorded_run, a_visit_that_its_client_has_dropped_and_is_asked_for) {
   const auto folder = record({"method=ditto", "rounds=30", "over_selection=2"});
   const auto before = read_lines(folder / "events.jsonl");
   const std::string began = R"({"at":0,"event":"began","fingerprint":""})";
-  std::map<visit_key, json> invited;
+  std::map<visit_key, ordered_json> invited;
   std::set<visit_key> trains;
   std::size_t tried = 0;
   for (std::size_t i = 0; i < before.size(); ++i) {
-    const auto x = json::parse(before[i]);
+    const auto x = ordered_json::parse(before[i]);
     if (x["event"] == "invited")
       invited[visit_of(x)] = x;
     if (x["event"] == "fetched")
       trains.insert(visit_of(x));
     if (x["event"] != "withdrawn" || !trains.contains(visit_of(x)))
       continue;
-    const json dropped{{"at", 0},
-                       {"event", "visit_failed"},
-                       {"client", x["client"]},
-                       {"visit", x["visit"]},
-                       {"why", "dropped"}};
+    const ordered_json dropped{{"at", 0},
+                               {"event", "visit_failed"},
+                               {"client", x["client"]},
+                               {"visit", x["visit"]},
+                               {"why", "dropped"}};
     for (const bool lost : {false, true}) {
       const auto done = replay_changed(folder, [&](lines& all) {
         const auto at = all.begin() + static_cast<std::ptrdiff_t>(i);

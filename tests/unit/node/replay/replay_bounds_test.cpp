@@ -13,7 +13,7 @@ TEST_F(recorded_run, is_refused_by_line_where_its_record_is_damaged) {
     return places_of(kind, all).front();
   };
   const auto says = [&](std::string_view kind, const char* key,
-                        const json& value, const std::string& text) {
+                        const ordered_json& value, const std::string& text) {
     const auto line = first(kind);
     const auto said = refusal(replay_with(folder, line, key, value));
     EXPECT_THAT(said, HasSubstr(text));
@@ -32,7 +32,7 @@ TEST_F(recorded_run, is_refused_by_line_where_its_record_is_damaged) {
   says("offered", "visit", 2, "been invited");
   says("version", "version", 2, "version 2 of line 1 cannot come here; 1");
   says("version", "merged", {7}, "pairs [client, visit]");
-  says("version", "merged", json::array(), "a list that is not empty");
+  says("version", "merged", ordered_json::array(), "a list that is not empty");
   says("version", "digests", {"a", "b"}, "there are 2 digests; 1");
 }
 
@@ -94,7 +94,7 @@ TEST_F(recorded_run, reaches_the_end_that_the_run_had) {
   const auto without = replay_changed(folder, [&](lines& all) {
     last_version_removed(all);
     auto& text = all[places_of("finished", all).back() - 1];
-    auto end = json::parse(text); // As records of before said it.
+    auto end = ordered_json::parse(text); // As records of before said it.
     end.erase("heads");
     text = end.dump();
   });
@@ -107,16 +107,16 @@ TEST_F(recorded_run, reaches_the_end_that_the_run_had) {
 TEST_F(recorded_run, has_no_offers_that_only_say_to_be_too_stale) {
   const auto forged = [](lines& all) {
     const auto last = places_of("version", all).back() - 1;
-    const auto merged = json::parse(all[last])["merged"];
+    const auto merged = ordered_json::parse(all[last])["merged"];
     all.erase(all.begin() + static_cast<std::ptrdiff_t>(last));
     for (const auto& visit : merged)
       all.insert(all.begin() + static_cast<std::ptrdiff_t>(last),
-                 json{{"at", 0},
-                      {"event", "refused"},
-                      {"client", visit[0]},
-                      {"visit", visit[1]},
-                      {"line", 1},
-                      {"verdict", "too_stale"}}
+                 ordered_json{{"at", 0},
+                              {"event", "refused"},
+                              {"client", visit[0]},
+                              {"visit", visit[1]},
+                              {"line", 1},
+                              {"verdict", "too_stale"}}
                    .dump());
   };
   for (const overrides& pace : {overrides{"mode=fedbuff", "versions=8"},
@@ -161,7 +161,7 @@ TEST_F(recorded_run, has_no_end_where_it_was_interrupted) {
   const auto run = finished(
     configured(quadratic_run, {"events=true", "ledger=disk"}, scratch_.path()));
   const auto total = replay(run.folder)->digests.total;
-  json summary;
+  ordered_json summary;
   {
     std::ifstream file{run.folder + "/summary.json"};
     file >> summary;
@@ -188,7 +188,7 @@ TEST_F(recorded_run, holds_batches_to_the_configuration) {
   const auto buffered = record({"mode=fedbuff", "versions=8"});
   const auto all = read_lines(buffered / "events.jsonl");
   const auto some = places_of("version", all)[3];
-  auto fewer = json::parse(all[some - 1])["merged"];
+  auto fewer = ordered_json::parse(all[some - 1])["merged"];
   fewer.erase(0);
   EXPECT_THAT(refusal(replay_with(buffered, some, "merged", fewer)),
               HasSubstr("a version of 2 offers; the configuration makes them "
@@ -208,9 +208,9 @@ TEST_F(recorded_run, holds_batches_to_the_configuration) {
     places_of("round_closed", read_lines(rounds / "events.jsonl"))[2];
   EXPECT_THAT(refusal(replay_with(rounds, closed, "round", 77)),
               HasSubstr("round 3, which was not closed"));
-  EXPECT_THAT(
-    refusal(replay_with(rounds, closed, "visits", json::array({{1, 9}}))),
-    HasSubstr("which round 3 does not name"));
+  EXPECT_THAT(refusal(replay_with(rounds, closed, "visits",
+                                  ordered_json::array({{1, 9}}))),
+              HasSubstr("which round 3 does not name"));
 }
 
 // Its line may have begun with the list as it was.
@@ -218,7 +218,7 @@ TEST_F(recorded_run, may_hold_what_a_list_named_before_it_was_struck) {
   const auto folder = record({});
   const auto done = replay_changed(folder, [](lines& all) {
     const auto closed = places_of("round_closed", all)[2];
-    auto again = json::parse(all[closed - 1]);
+    auto again = ordered_json::parse(all[closed - 1]);
     again["visits"].erase(0);
     all.insert(all.begin() + static_cast<std::ptrdiff_t>(closed), again.dump());
   });
@@ -233,16 +233,17 @@ TEST_F(recorded_run, may_leave_out_what_its_list_names_no_more) {
     places_of("version", read_lines(folder / "events.jsonl"))[2];
   const auto without_one = [&](bool says_parts) {
     return replay_changed(folder, [&](lines& all) {
-      auto version = json::parse(all[made - 1]);
+      auto version = ordered_json::parse(all[made - 1]);
       const auto visit = version["merged"][0];
       version["merged"].erase(0);
       all[made - 1] = version.dump();
       const auto closed = places_of("round_closed", all)[2];
-      auto list = json::parse(all[closed - 1]);
+      auto list = ordered_json::parse(all[closed - 1]);
       const auto listed = list["visits"];
       for (const auto& x : listed)
         if (says_parts && x != visit)
-          list["parts"].push_back(json::array({x[0], x[1], version["line"]}));
+          list["parts"].push_back(
+            ordered_json::array({x[0], x[1], version["line"]}));
       all[closed - 1] = list.dump();
     });
   };

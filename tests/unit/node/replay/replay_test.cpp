@@ -28,7 +28,7 @@ TEST_F(recorded_run, of_experts_on_request_has_anchors_and_requests) {
   std::size_t asking = 0;
   for (const auto& line :
        read_lines(record(of_method("ddome")) / "events.jsonl")) {
-    const auto event = json::parse(line);
+    const auto event = ordered_json::parse(line);
     if (event["event"] == "offered")
       ++(event.contains("disclosed") ? asking : silent);
   }
@@ -122,8 +122,8 @@ TEST_F(recorded_run, differs_where_members_of_two_batches_change_places) {
     const auto done = replay_changed(folder, [&](lines& all) {
       const auto versions = places_of("version", all);
       line = versions[one];
-      auto a = json::parse(all[versions[one] - 1]);
-      auto b = json::parse(all[versions[other] - 1]);
+      auto a = ordered_json::parse(all[versions[one] - 1]);
+      auto b = ordered_json::parse(all[versions[other] - 1]);
       std::swap(a["merged"][0], (one == other ? a : b)["merged"][1]);
       all[versions[one] - 1] = a.dump();
       if (one != other)
@@ -145,7 +145,7 @@ TEST_F(recorded_run, differs_where_an_offer_was_another) {
   const auto all = read_lines(folder / "events.jsonl");
   const auto offered = places_of("offered", all).back();
   const auto whose = [&](std::size_t line) {
-    const auto event = json::parse(all[line - 1]);
+    const auto event = ordered_json::parse(all[line - 1]);
     return std::pair{event["client"], event["visit"]};
   };
   const auto of_the_same = [&](std::string_view kind) {
@@ -155,7 +155,7 @@ TEST_F(recorded_run, differs_where_an_offer_was_another) {
     return std::size_t{0};
   };
   const auto version = [&](std::size_t line) {
-    return json::parse(all[line - 1])["version"].get<std::uint64_t>();
+    return ordered_json::parse(all[line - 1])["version"].get<std::uint64_t>();
   };
   const auto fetched = of_the_same("fetched");
   const auto altered = {

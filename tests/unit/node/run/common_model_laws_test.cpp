@@ -48,7 +48,8 @@ std::multiset<std::uint64_t> whose(std::string_view event,
   const auto all = read_lines(fs::path{folder} / "events.jsonl");
   std::multiset<std::uint64_t> clients;
   for (const auto place : places_of(event, all))
-    clients.insert(json::parse(all[place - 1])["client"].get<std::uint64_t>());
+    clients.insert(
+      ordered_json::parse(all[place - 1])["client"].get<std::uint64_t>());
   return clients;
 }
 

@@ -67,7 +67,7 @@ TEST_F(recorded_run, has_the_first_clients_as_often_as_was_said) {
   std::map<std::string, int> times;
   int all = 0;
   for (const auto& line : read_lines(record(three_often) / "events.jsonl")) {
-    const auto event = json::parse(line);
+    const auto event = ordered_json::parse(line);
     if (event["event"] != "invited")
       continue;
     ++all;
