@@ -126,6 +126,20 @@ through again --store "$scratch/commons" --audit "$scratch/audit-again"
 [ "$(asked "$scratch/audit-again")" = 0 ] || fail "what is kept is asked for again"
 grep -q '"offer_made"' "$scratch/audit-again" || fail "the audit says nothing"
 
+# A process that is killed when it has it asks no more when it comes back, and all learn what they would have learned.
+"$troupe" run "${run[@]}" --set rounds=60 --format json >"$scratch/wanted.out" 2>"$scratch/wanted.err" || fail "a longer run does not learn"
+wanted=$(digest_in "$scratch/wanted.out")
+served+=(--set rounds=60)
+serve crashed --serve-frozen
+join killed --virtual 4 --store "$scratch/crash"
+has_come() { [ -n "$(find "$scratch/crash/frozen" -type f -size "+0" 2>/dev/null)" ]; }
+until_is "nothing comes to who joins" has_come
+has_versions "$(folder_of)" 2
+kill -9 "$joined"
+wait "$joined" || true
+through crashed --store "$scratch/crash" --audit "$scratch/audit-crash"
+[ "$(asked "$scratch/audit-crash")" = 0 ] || fail "who was killed asks again for what he has"
+
 # What rows look like through it is made again, and kept by nobody: a client of this method has a generator and counts.
 python3 - "$scratch"/commons/run-*/clients.sqlite <<'PY' || fail "clients keep more than their state"
 import sqlite3, sys

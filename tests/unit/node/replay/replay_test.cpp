@@ -68,6 +68,8 @@ TEST_F(recorded_run, is_computed_again_under_the_wall_clock) {
                   "concurrency=8"};
     expect_equal(all);
   }
+  expect_equal(of_method(
+    "ddome", {"mode=fedbuff", "clock=wall", "versions=60", "concurrency=4"}));
 }
 
 TEST_F(recorded_run, is_computed_again_where_clients_come_and_go) {

@@ -43,6 +43,10 @@ TEST(sync_run, is_the_plain_loop_where_clients_are_held_out) {
                               scratch.path());
     expect_plain_run(x, no_model, method);
   }
+  // Who asks for experts, and is served without having trained.
+  const auto x = configured(quadratic_run, of_method("ddome", {"held_out=3"}),
+                            scratch.path());
+  expect_plain_run(x, no_model, "ddome");
 }
 
 // What is fetched and offered there is the first ranks of two factors.
