@@ -130,7 +130,7 @@ ERRORS = {
     "routers_from_training_rows": ("routers learn from training rows", "comigs sync"),
     "steps_count_from_one": ("the rate falls one step too early", "comigs sync"),
     "moments_of_experts_begin_anew": ("experts' moments do not outlive a visit", "comigs sync"),
-    "moments_of_routers_begin_anew": ("routers' moments do not outlive a visit", "comigs of many"),
+    "moments_of_routers_begin_anew": ("routers' moments do not outlive a visit", "comigs fedbuff"),
     "gradients_leak": ("a phase leaves its gradient of the other's", "comigs sync"),
     "generalist_stays": ("who has a generalist keeps it, whatever is merged", "comigs sync"),
     "scored_as_merged": ("clients are scored with what is merged", "comigs sync"),
