@@ -11,6 +11,7 @@
 #include <caf/typed_actor.hpp>
 
 #include "actors/caf/messages.hpp"
+#include "core/assert.hpp"
 
 namespace troupe::actors {
 
@@ -226,8 +227,25 @@ struct cast {
   assessor_actor assessor; ///< Then this is the evaluator; null: none.
   archivist_actor archivist;
   publisher_actor publisher;
+  bool whole = false; ///< Nobody speaks before: they would speak to nobody.
 };
 
-using cast_ptr = std::shared_ptr<const cast>;
+/// How an actor of a node finds the others.
+class cast_ptr {
+public:
+  cast_ptr() = default;
+
+  cast_ptr(const std::shared_ptr<cast>& x) : all_(x) {
+    // nop
+  }
+
+  const cast* operator->() const {
+    TROUPE_ASSERT(all_->whole);
+    return all_.get();
+  }
+
+private:
+  std::shared_ptr<const cast> all_;
+};
 
 } // namespace troupe::actors

@@ -63,11 +63,10 @@ public:
     spawn_books();
     spawn_publisher();
     spawn_lines();
+    spawn_director();
     spawn_doors();
-    if (args_.started_as)
-      args_.started_as(*others_);
-    for (const auto& writer : std::exchange(writers_, {}))
-      caf::anon_send(writer, caf::tick_atom_v); // It may say what it took up.
+    others_->whole = true;
+    begin();
     return std::move(all_);
   }
 
@@ -165,8 +164,8 @@ private:
                                     .others = others_,
                                     .waits = args_.waits,
                                     .resumed = resumed_});
-      if (args_.books->arrived())
-        writers_.push_back(caf::actor_cast<caf::actor>(writer));
+      if (args_.books->arrived()) // It may say what it took up.
+        speak_first_.push_back(caf::actor_cast<caf::actor>(writer));
       const auto reader = spawn(
         expert,
         expert_args{
@@ -182,6 +181,13 @@ private:
                                reader};
     }
     others_->router = spawn(router, std::move(routes));
+  }
+
+  void begin() {
+    if (args_.started_as)
+      args_.started_as(*others_);
+    for (const auto& x : std::exchange(speak_first_, {}))
+      caf::anon_send(x, caf::tick_atom_v);
   }
 
   course::durable found_of_course() const {
@@ -203,8 +209,7 @@ private:
     return x;
   }
 
-  // Last those to whom others speak first.
-  void spawn_doors() {
+  void spawn_director() {
     director_args plan{.options = args_.course,
                        .found = found_of_course(),
                        .others = others_,
@@ -217,6 +222,22 @@ private:
                        .blocks = args_.blocks,
                        .groups = args_.groups,
                        .asked = std::move(asked_)};
+    plan.options.lead = args_.blocks->lead();
+    plan.options.silence_max = args_.attendance.silence_max;
+    for (const auto& [line, stored] : found_.lines)
+      plan.options.lines.push_back(line);
+    const auto made = spawn(director, std::move(plan));
+    others_->director = caf::actor_cast<director_actor>(made);
+    if (!resumed_) // It has looked at everything up to this instant.
+      speak_first_.push_back(caf::actor_cast<caf::actor>(made));
+  }
+
+  void spawn_doors() {
+    others_->roster = caf::actor_cast<roster_actor>(
+      spawn(roster, roster_args{.options = args_.attendance,
+                                .others = others_,
+                                .started = args_.started,
+                                .resumed = resumed_}));
     gateway_args door{.network = args_.network,
                       .counted = args_.counted,
                       .blocks = args_.blocks,
@@ -240,22 +261,11 @@ private:
                       .events = args_.events,
                       .outlived = args_.outlived,
                       .resumed = resumed_};
-    plan.options.lead = args_.blocks->lead();
-    plan.options.silence_max = args_.attendance.silence_max;
     door.silence_counts = args_.attendance.silence_max > instant{};
-    for (const auto& [line, stored] : found_.lines) {
-      plan.options.lines.push_back(line);
+    for (const auto& [line, stored] : found_.lines)
       door.found.emplace(line, stored.head);
-    }
     for (const auto& x : arrived_)
       door.arrived.insert(x.visit);
-    others_->roster = caf::actor_cast<roster_actor>(
-      spawn(roster, roster_args{.options = args_.attendance,
-                                .others = others_,
-                                .started = args_.started,
-                                .resumed = resumed_}));
-    others_->director =
-      caf::actor_cast<director_actor>(spawn(director, std::move(plan)));
     others_->gateway = spawn(gateway, std::move(door));
   }
 
@@ -285,7 +295,7 @@ private:
   stored_node found_;
   std::optional<policies::request_watch> asked_;
   std::vector<messages::part_offered> arrived_;
-  std::vector<caf::actor> writers_;
+  std::vector<caf::actor> speak_first_; ///< When everybody is there.
   std::shared_ptr<const snapshot> resumed_;
   std::shared_ptr<cast> others_;
   std::vector<caf::actor> all_;

@@ -108,13 +108,15 @@ void carry_out(director_pointer self, const course::actions& what) {
   arm(self);
 }
 
-// One that goes on has looked at everything up to this instant.
-void start(director_pointer self) {
-  if (const auto& from = self->state.args.resumed) {
-    restore(*from, director_part, *self->state.plan);
+void begin(director_pointer self, director_args args) {
+  auto& state = self->state;
+  state.plan.emplace(args.options, args.found);
+  state.used.emplace(*args.method, *args.blocks, args.groups,
+                     std::move(args.asked));
+  state.args = std::move(args);
+  if (const auto& from = state.args.resumed) {
+    restore(*from, director_part, *state.plan);
     arm(self);
-  } else {
-    self->send(self, caf::tick_atom_v);
   }
 }
 
@@ -130,11 +132,7 @@ void tell(director_pointer self, const messages::status_asked& x) {
 
 director_impl::behavior_type director(director_pointer self,
                                       director_args args) {
-  self->state.plan.emplace(args.options, args.found);
-  self->state.used.emplace(*args.method, *args.blocks, args.groups,
-                           std::move(args.asked));
-  self->state.args = std::move(args);
-  start(self);
+  begin(self, std::move(args));
   auto& plan = self->state.plan;
   return {
     [self, &plan](const messages::client_joined& x) {

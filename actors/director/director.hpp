@@ -44,7 +44,8 @@ using director_impl =
                          caf::reacts_to<caf::tick_atom>>;
 
 /// Carries out the course: tells the gateway whom to invite, the lines which
-/// visits a round holds, the archivist what must not be forgotten.
+/// visits a round holds, the archivist what must not be forgotten. It begins
+/// with a first tick, or goes on from where it was.
 director_impl::behavior_type
 director(director_impl::stateful_pointer<director_state> self,
          director_args args);

@@ -29,10 +29,12 @@ LONG = list(itertools.product((1, 2, 4), (False, True), (4, 256, 4096)))
 
 
 class Cutter:
-    """Hands on bytes between processes and a server, and cuts all connections now and then."""
+    """Hands on bytes between processes and a server, and cuts all connections now and then. However fast a machine is,
+    so many bytes are not exceeded before somebody has looked at its pages, and has seen who came."""
 
-    def __init__(self, to, seed):
-        self.to = to
+    def __init__(self, to, seed, unseen):
+        self.to, self.unseen = to, unseen
+        self.looked = asyncio.Event()
         self.draw = random.Random(seed)
         self.open = set()
         self.used = asyncio.Event()
@@ -60,6 +62,10 @@ class Cutter:
     async def hand_on(self, reader, writer):
         try:
             while data := await reader.read(1 << self.draw.randint(4, 16)):
+                self.unseen -= len(data)
+                if self.unseen < 0:
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(self.looked.wait(), 30)
                 writer.write(data)
                 await writer.drain()
         finally:
@@ -102,6 +108,8 @@ class Pages:
                 page = await asyncio.to_thread(lambda: urllib.request.urlopen(self.address, timeout=5).read().decode())
                 found = re.findall(r'^troupe_(joins_total|leaves_total{reason="(?:said|lost)"}) (\d+)$', page, re.MULTILINE)
                 self.seen, self.seen_after_cuts = {name: int(n) for name, n in found}, cuts
+                if cuts > 0 and self.seen["joins_total"] == CLIENTS:
+                    self.cutter.looked.set()
             await asyncio.sleep(0.1)
 
     def check(self):
@@ -139,16 +147,21 @@ class Scene:
             await asyncio.sleep(0.02)
         raise AssertionError(f"{name} says no address")
 
+    def said_at_the_end(self, name):
+        return json.loads((self.scratch / f"{name}.out").read_text(encoding="utf-8"))
+
     def digest(self, name):
-        return json.loads((self.scratch / f"{name}.out").read_text(encoding="utf-8"))["digest"]
+        return self.said_at_the_end(name)["digest"]
 
     async def served(self, name, processes, keys, chunk, seed):
         security = ["--keys", self.scratch / f"{name}-keys"] if keys else ["--insecure"]
         server = await self.start(name, "serve", *RUN, "--set", f"clients.expected={CLIENTS}", "--folder",
-                                  self.scratch / "runs", "--format", "json", "--chunk-kib", chunk, "--http", "127.0.0.1:0", *security)
+                                  self.scratch / "runs", "--format", "json", "--chunk-kib", chunk, "--http", "127.0.0.1:0",
+                                  *security)
         said, address = await self.address(name)
         host, port = said[0].removeprefix("tcp://").split(":")
-        async with Cutter((host, int(port)), seed) as between, Pages(address, between) as pages:
+        unseen = self.said_at_the_end("wanted")["bytes_down"] / 2
+        async with Cutter((host, int(port)), seed, unseen) as between, Pages(address, between) as pages:
             joined = []
             for i in range(processes):
                 store = self.scratch / f"{name}-store-{i}"

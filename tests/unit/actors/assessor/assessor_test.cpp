@@ -61,6 +61,7 @@ struct assessor_test : testing::Test {
         }};
       },
       0);
+    others->whole = true;
     others->gateway = caf::actor_cast<gateway_actor>(gateway);
     started = system->clock().now();
     who = caf::actor_cast<assessor_actor>(system->spawn(

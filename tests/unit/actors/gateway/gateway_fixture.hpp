@@ -83,7 +83,7 @@ protected:
       test::world::kill(x);
     test::world::kill(caf::actor_cast<caf::actor>(testee));
     testee = nullptr;
-    others.reset();
+    others = {};
     cast_of.clear();
   }
 
@@ -106,6 +106,7 @@ protected:
     made->director = caf::actor_cast<director_actor>(listen(director));
     made->router = caf::actor_cast<router_actor>(listen(router));
     made->archivist = caf::actor_cast<archivist_actor>(listen(archivist));
+    made->whole = true;
     others = made;
     gateway_args args;
     args.network = network;

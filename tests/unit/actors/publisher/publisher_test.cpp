@@ -86,6 +86,7 @@ struct publishing : testing::Test {
         return {[](const messages::evaluation_finished&) {}};
       },
       0);
+    others->whole = true;
     others->evaluator = caf::actor_cast<evaluator_actor>(evaluator);
     others->gateway = caf::actor_cast<gateway_actor>(gateway);
     others->director = caf::actor_cast<director_actor>(director);

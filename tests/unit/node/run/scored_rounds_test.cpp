@@ -76,6 +76,7 @@ struct scored_rounds : testing::Test {
         return {[](const messages::evaluation_finished&) {}};
       },
       0);
+    others->whole = true;
     others->evaluator = caf::actor_cast<actors::evaluator_actor>(evaluator);
     others->gateway = caf::actor_cast<actors::gateway_actor>(gateway);
     others->director = caf::actor_cast<actors::director_actor>(director);
