@@ -15,6 +15,7 @@ from visit import Visit
 # Single precision may choose another expert for a token where logits are so near.
 NEAR = 1e-5
 MOST_LOOSE = 1e-3  # More would let errors pass.
+ROUNDING = 2.0**-23  # Of single precision: values are so far off, however short a step was.
 
 
 @dataclass
@@ -172,7 +173,7 @@ class Replay:
 
     def on_version(self, event):
         line, version = event["line"], event["version"]
-        before, after = self.versions[line, version - 1], {}
+        before, after, coarse = self.versions[line, version - 1], {}, {}
         # A client may come while a merge is under way; its version says whether it counts.
         clients = event.get("clients", self.admitted)
         self.compare_merged(line, version, event["merged"])
@@ -184,6 +185,7 @@ class Replay:
                 if offer:
                     parts.append(server.parted(self.config, offer, behind))
             after[block] = self.merged(block, parts, before[block], clients)
+            coarse[block] = server.off_the_grid(parts) if self.method.weight == "norm" else 0.0
             if self.method.factored:  # A product does not say the signs of its factors.
                 after[block] = self.task.adapter.facing(after[block],
                                                         self.stored(line, version)[block])
@@ -191,7 +193,7 @@ class Replay:
             if (client, number) in self.waiting:
                 self.states[client] = self.waiting.pop((client, number))
         self.merges += 1
-        self.compare_version(line, version, after, [client for client, _ in event["merged"]])
+        self.compare_version(line, version, after, [client for client, _ in event["merged"]], coarse)
         if "control" in after:
             self.compare_controls(version, clients, self.stored(line, version)["control"])
             self.clients_before = clients
@@ -229,15 +231,16 @@ class Replay:
         """Steps that hung on the last bit of a slope, by whose clients remember them."""
         return sum(x for (client, _), x in self.loose.items() if not self.anchored or client in clients)
 
-    def compare_version(self, line, version, after, clients):
+    def compare_version(self, line, version, after, clients, coarse):
         wanted = self.stored(line, version)
         origin = self.stored(line, version - 1 if self.anchored else 0)
         loose = self.loose_of(clients)
         for block in self.lines[line]:
             moved = float(np.linalg.norm(wanted[block] - origin[block]))
+            rounding = ROUNDING * float(np.linalg.norm(wanted[block])) + coarse[block]
             self.differences.append(compared(
                 f"{block} {version}", after[block], wanted[block], moved,
-                self.bound_of(clients) + min(loose / max(moved, 1e-9), MOST_LOOSE)))
+                self.bound_of(clients) + (min(loose, MOST_LOOSE * moved) + rounding) / max(moved, 1e-9)))
 
     def compare_controls(self, version, clients, control):
         """SCAFFOLD: N c is the sum of all c_i, and N is all clients that were admitted."""

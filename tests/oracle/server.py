@@ -48,6 +48,14 @@ def parted(config, offer, behind):
     return Part(behind=behind, discount=by**2 if wrong("discount_squared") else by, **offer)
 
 
+NORM_STEP = 2.0**-27  # Products are whole steps of it where an offer weighs by a norm of up to 1,024.
+
+
+def off_the_grid(parts):
+    """How far a mean may be off where it is small, and so are its weights."""
+    return NORM_STEP * math.sqrt(len(parts) * parts[0].delta.size) / sum(x.weight for x in parts) if parts else 0.0
+
+
 def krum(deltas, bad, keep):
     """Blanchard et al. (2017): the offers whose squared distances to their n - f - 2 nearest add
     up to least."""
