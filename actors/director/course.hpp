@@ -135,7 +135,7 @@ public:
   [[nodiscard]] actions evaluated(const messages::evaluation_finished& x,
                                   double metric, instant now);
   /// At once. Last visits are for who has done all that was planned.
-  [[nodiscard]] actions finish(std::string reason, bool failed, instant now);
+  [[nodiscard]] actions finish(messages::run_finished why, instant now);
   [[nodiscard]] actions due(instant now);
 
   /// When `due` is to be called, at the latest.

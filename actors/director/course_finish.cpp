@@ -44,7 +44,7 @@ course::actions course::end(course_end why, instant now) {
     return {};
   if (options_.last_role)
     end_ = why;
-  return finish(end_text(why), false, now);
+  return finish({.reason = end_text(why), .end = why}, now);
 }
 
 /// What an earlier process had come to, or what is so now; nothing: it goes on.
@@ -57,22 +57,22 @@ course::actions course::end_if_due(instant now) {
   if (!why)
     return {};
   // What is no failure is that all was done.
-  return why->failed ? finish(std::move(why->reason), true, now)
+  return why->failed ? finish(std::move(*why), now)
                      : end(course_end::length, now);
 }
 
-course::actions course::finish(std::string reason, bool failed, instant now) {
+course::actions course::finish(messages::run_finished why, instant now) {
   actions out;
   if (finishing_) {
     if (end_ == course_end::none || told_)
       return out;
     // Who goes on with it, in another process, goes on with these.
-    finishing_ = messages::run_finished{std::move(reason), failed};
+    finishing_ = std::move(why);
     drop_last_visits(out);
     carry_on(out, now);
     return out;
   }
-  finishing_ = messages::run_finished{std::move(reason), failed};
+  finishing_ = std::move(why);
   for (auto& [client, entry] : clients_) {
     for (const auto& v : entry.open)
       if (!is_any_kept(v.parts)) // Else its lines answer, as they end.

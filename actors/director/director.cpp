@@ -161,17 +161,17 @@ director_impl::behavior_type director(director_pointer self,
       carry_out(self, plan->ended(x, now(self)));
     },
     [self, &plan](const messages::line_failed& x) {
-      carry_out(self, plan->finish(x.problem, true, now(self)));
+      carry_out(self, plan->finish({x.problem, true}, now(self)));
     },
     [self, &plan](const messages::evaluation_finished& x) {
       if (x.problem)
         return carry_out(self,
-                         plan->finish(x.problem->context, true, now(self)));
+                         plan->finish({x.problem->context, true}, now(self)));
       const auto metric = models::metric_of(self->state.args.metric, x.scores);
       carry_out(self, plan->evaluated(x, metric, now(self)));
     },
     [self, &plan](const messages::stop_requested& x) {
-      carry_out(self, plan->finish(x.reason, false, now(self)));
+      carry_out(self, plan->finish({x.reason}, now(self)));
     },
     [self](const messages::save_requested& x) { carry_out(self, x); },
     [&plan](const messages::state_asked& x) {

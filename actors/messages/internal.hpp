@@ -391,6 +391,7 @@ struct run_finished {
   bool failed = false;
   std::map<line_id, version> heads = {}; ///< Where the lines stand for good.
   std::uint64_t rounds = 0;              ///< As the last `round_counted` said.
+  course_end end = course_end::none;     ///< None: somebody or an error did it.
 };
 
 } // namespace troupe::messages

@@ -14,11 +14,9 @@ namespace troupe::node {
 
 namespace {
 
-/// As the director says it of a run that was neither ended by somebody nor by
-/// its target.
-bool came_to_its_end(const std::string& reason) {
-  return reason.starts_with("the run's length is reached")
-         || reason.starts_with("no better version within the patience");
+bool came_to_its_end(messages::course_end x) {
+  return x == messages::course_end::length
+         || x == messages::course_end::patience;
 }
 
 } // namespace
@@ -166,8 +164,8 @@ void chronicle::judge(const messages::evaluation_finished& x,
 // Of a run that came to its end without it; the last version may have it still.
 bool chronicle::misses_target(
   const std::optional<messages::evaluation_finished>& last) const {
-  if (!options_.best_by || !options_.target || report_.finished->failed
-      || !came_to_its_end(report_.finished->reason))
+  if (!options_.best_by || !options_.target
+      || !came_to_its_end(report_.finished->end))
     return false;
   const auto reaches = [&](double x) {
     return models::less_is_better(*options_.best_by) ? x <= *options_.target

@@ -159,7 +159,7 @@ TEST(course_failures, are_no_part_of_what_counts_as_a_round_without_offers) {
     counted.push_back(x.rounds);
   }
   EXPECT_EQ(counted, (std::vector<std::uint64_t>{1, 2}));
-  run.did(run.testee.finish("enough", false, run.now));
+  run.did(run.testee.finish({"enough"}, run.now));
   EXPECT_EQ(ends_of(run).front().rounds, 2u);
 }
 

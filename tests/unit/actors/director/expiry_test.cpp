@@ -63,7 +63,7 @@ TEST(visit_expiry, at_the_end_of_a_run_says_nothing_of_what_lines_hold) {
   run.join(3);
   const auto open = run.all<invitation_made>();
   keep_in_one(run, open[0].pass.visit);
-  run.did(run.testee.finish("enough", false, run.now));
+  run.did(run.testee.finish({"enough"}, run.now));
   ASSERT_EQ(run.all<visit_withdrawn>().size(), 1u);
   EXPECT_EQ(run.all<visit_withdrawn>()[0].visit, open[1].pass.visit);
 }

@@ -328,7 +328,7 @@ TEST(last_visits, end_with_a_stop) {
   const auto passes = run.last();
   run.say(passes[0].visit, decline_reason::no_offer);
   const auto before = run.all<visit_withdrawn>().size();
-  run.did(run.testee.finish("enough", false, run.now));
+  run.did(run.testee.finish({"enough"}, run.now));
   EXPECT_EQ(run.all<visit_withdrawn>().size(), before + 2);
   EXPECT_EQ(run.reason(), "enough; 2 clients had no last visit");
   EXPECT_FALSE(run.all<run_finished>()[0].failed);
@@ -338,7 +338,7 @@ TEST(last_visits, end_with_what_breaks) {
   ending_run run;
   run.train();
   run.end_lines();
-  run.did(run.testee.finish("broken", true, run.now));
+  run.did(run.testee.finish({"broken", true}, run.now));
   EXPECT_EQ(run.reason(), "broken; 3 clients had no last visit");
   EXPECT_TRUE(run.all<run_finished>()[0].failed);
 }
@@ -347,7 +347,7 @@ TEST(last_visits, end_with_what_breaks) {
 TEST(last_visits, do_not_come_where_a_run_is_stopped) {
   ending_run run;
   run.join(3);
-  run.did(run.testee.finish("enough", false, run.now));
+  run.did(run.testee.finish({"enough"}, run.now));
   run.end_lines();
   EXPECT_TRUE(run.last().empty());
   EXPECT_EQ(run.reason(), "enough");

@@ -79,7 +79,7 @@ TEST(lost_clients, are_in_one_state_as_all_others_are) {
   EXPECT_EQ(states_of(run), (states{3, 0, 0, 1, 1}));
   run.did(run.testee.left({.client = dead, .said = true}, run.now));
   EXPECT_EQ(states_of(run), (states{2, 0, 0, 1, 2}));
-  run.did(run.testee.finish("enough", false, run.now));
+  run.did(run.testee.finish({"enough"}, run.now));
   EXPECT_EQ(states_of(run), (states{0, 0, 0, 3, 2}));
 }
 
@@ -156,7 +156,7 @@ TEST(lost_clients, are_nobody_when_the_run_ends) {
   run_of run{slots_of(2)};
   run.join(3);
   lose(run, run.all<invitation_made>().front().pass.visit.client);
-  run.did(run.testee.finish("enough", false, run.now));
+  run.did(run.testee.finish({"enough"}, run.now));
   const auto status = run.testee.status(run.now);
   EXPECT_EQ(status.visits_open, 0u);
   EXPECT_EQ(status.visits_lost, 0u);

@@ -55,8 +55,11 @@ TEST_F(torch_run, scores_who_was_held_out_apart) {
 }
 
 TEST_F(torch_run, stops_by_validation_data_and_keeps_the_best_version) {
-  const auto x = go({"rounds=200", "stop.metric=loss", "stop.patience=3"});
+  const auto x = go(
+    {"rounds=200", "stop.metric=loss", "stop.patience=3", "stop.target=0.001"});
   EXPECT_LT(x.versions, 200u);
+  EXPECT_EQ(x.reason, "no better version within the patience; the target, "
+                      "0.001, was not reached");
   ASSERT_TRUE(x.best);
   EXPECT_EQ(x.best->head.value + 3, x.versions);
   EXPECT_TRUE(std::filesystem::exists(x.folder + "/best.safetensors"));

@@ -113,30 +113,31 @@ TEST(chronicle, counts_a_visit_no_second_time_after_a_restart) {
 }
 
 TEST(chronicle, says_that_a_target_was_not_reached) {
-  const std::string length = "the run's length is reached";
-  const auto end = [](models::watched by, double target,
-                      const std::string& reason, std::uint64_t before,
-                      std::uint64_t last) {
-    auto how = watching(by);
-    how.target = target;
-    chronicle x{std::move(how)};
+  using enum models::watched;
+  using messages::course_end;
+  const auto end = [](models::watched by, double target, std::uint64_t before,
+                      std::uint64_t last, course_end how = course_end::length) {
+    auto opts = watching(by);
+    opts.target = target;
+    chronicle x{std::move(opts)};
     x.evaluated(score_of(1, before), {}, {});
-    x.finished({reason, false}, score_of(2, last), {});
+    x.finished({.reason = "over", .end = how}, score_of(2, last), {});
     return x.report().finished->reason;
   };
-  using enum models::watched;
-  EXPECT_EQ(end(accuracy, 0.75, length, 7, 7),
-            length + "; the target, 0.75, was not reached");
-  EXPECT_EQ(end(accuracy, 0.75, length, 8, 7), length);
-  EXPECT_EQ(end(accuracy, 0.75, length, 7, 8), length) << "the last has it";
+  EXPECT_EQ(end(accuracy, 0.75, 7, 7),
+            "over; the target, 0.75, was not reached");
+  EXPECT_EQ(end(accuracy, 0.75, 7, 7, course_end::patience),
+            "over; the target, 0.75, was not reached");
+  EXPECT_EQ(end(accuracy, 0.75, 8, 7), "over");
+  EXPECT_EQ(end(accuracy, 0.75, 7, 8), "over") << "the last has it";
   // A loss of 1 over ten rows.
-  EXPECT_EQ(end(loss, 0.25, length, 7, 7), length);
-  EXPECT_EQ(end(loss, 0.0625, length, 7, 7),
-            length + "; the target, 0.0625, was not reached");
-  const std::string target = "the target is reached";
-  EXPECT_EQ(end(accuracy, 0.75, target, 7, 7), target)
+  EXPECT_EQ(end(loss, 0.25, 7, 7), "over");
+  EXPECT_EQ(end(loss, 0.0625, 7, 7),
+            "over; the target, 0.0625, was not reached");
+  EXPECT_EQ(end(accuracy, 0.75, 7, 7, course_end::target), "over")
     << "a process before may have seen it";
-  EXPECT_EQ(end(accuracy, 0.75, "interrupted", 7, 7), "interrupted");
+  EXPECT_EQ(end(accuracy, 0.75, 7, 7, course_end::none), "over")
+    << "somebody ended it";
 }
 
 TEST(chronicle, calls_a_version_the_best_by_validation_data_alone) {
