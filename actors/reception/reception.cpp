@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <exception>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -238,6 +240,18 @@ void hear(const messages::any_message& any, peer_id from,
     pass_on(*told, from, args);
 }
 
+/// What is thrown ends no reception, which nobody would begin again: who has no
+/// answer asks again. People hear once of what it is.
+void guarded(reception_state& state, const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const std::exception& e) {
+    if (std::exchange(state.thrown, e.what()) != e.what() && state.args.say)
+      state.args.say(std::string{"a process has no answer, and asks again: "}
+                     + e.what());
+  }
+}
+
 /// Who waited for a place may be gone by then, and nobody else may come: people
 /// hear nevertheless that there is room.
 void look_for_room(reception_pointer self) {
@@ -265,9 +279,11 @@ reception_impl::behavior_type reception(reception_pointer self,
   self->state.args = std::move(what);
   return {
     [self](const transport::frame_arrived& x) {
-      if (const auto message = x.what.open();
-          message && !asks_too_often(**message, x.peer, self->state))
-        hear(**message, x.peer, self->state);
+      guarded(self->state, [&] {
+        if (const auto message = x.what.open();
+            message && !asks_too_often(**message, x.peer, self->state))
+          hear(**message, x.peer, self->state);
+      });
       look_for_room(self);
     },
     [self](const messages::status_asked& x) {
@@ -275,7 +291,7 @@ reception_impl::behavior_type reception(reception_pointer self,
     },
     [self](caf::tick_atom) {
       self->state.looks_again = false;
-      store_again(self->state);
+      guarded(self->state, [&] { store_again(self->state); });
       look_for_room(self);
     },
   };

@@ -71,6 +71,7 @@ struct reception_state {
   bool looks_again = false; ///< A look is under way.
   /// With the last place that is not stored; there while places are stuck.
   std::optional<leases> unkept = {};
+  std::string thrown; ///< Last, while somebody was answered.
 };
 
 using reception_impl = reception_actor::extend<caf::reacts_to<caf::tick_atom>>;

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -94,6 +95,22 @@ TEST_F(reception_test, says_once_that_it_cannot_store_and_once_that_it_can) {
                     "disk is full",
                     "places of clients are stored again"}));
   EXPECT_EQ(network->all.size(), 2U);
+}
+
+// Nobody would begin it again.
+TEST_F(reception_test, outlives_what_is_thrown_and_says_so_once) {
+  std::vector<std::string> said;
+  args.say = [&said](const std::string& line) { said.push_back(line); };
+  int left = 3; // Questions, until there is memory.
+  args.keep = [&left](const leases&) -> result<void> {
+    if (left-- > 0)
+      throw std::runtime_error{"there is no memory"};
+    return {};
+  };
+  hear(named("ward7"), 5);
+  EXPECT_EQ(network->all.size(), 2U) << "nobody has an answer any more";
+  EXPECT_EQ(said, std::vector<std::string>{"a process has no answer, and asks "
+                                           "again: there is no memory"});
 }
 
 // Who waited has gone meanwhile.
