@@ -58,6 +58,15 @@ public:
       resumed_ = args.resumed();
   }
 
+  builder(const builder&) = delete;
+  builder& operator=(const builder&) = delete;
+
+  /// Half a node is none.
+  ~builder() {
+    for (const auto& x : all_)
+      caf::anon_send_exit(x, caf::exit_reason::kill);
+  }
+
   std::vector<caf::actor> build() {
     spawn_arithmetic();
     spawn_books();
@@ -67,7 +76,7 @@ public:
     spawn_doors();
     others_->whole = true;
     begin();
-    return std::move(all_);
+    return std::exchange(all_, {});
   }
 
 private:
@@ -253,8 +262,6 @@ private:
                       .tickets = args_.tickets,
                       .others = others_,
                       .started = args_.started,
-                      .greeted =
-                        args_.peers ? args_.peers() : std::vector<peer_id>{},
                       .offered = args_.offered,
                       .keeps = args_.keeps,
                       .announce = args_.announce,

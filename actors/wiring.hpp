@@ -64,8 +64,6 @@ struct node_args {
   std::shared_ptr<audience> watching;
   std::shared_ptr<transport::endpoint> network;
   std::shared_ptr<traffic> counted;
-  /// Connected when the node starts (again).
-  std::function<std::vector<peer_id>()> peers;
   /// What a node that starts for the first time goes on from; null: from what
   /// is durable, as every other time.
   std::function<std::shared_ptr<const snapshot>()> resumed;

@@ -10,18 +10,21 @@
 
 namespace troupe::actors {
 
+/// For a client of which a server that begins again knows nothing.
+inline messages::farewell hello_wanted() {
+  return {messages::farewell_reason::no_session, "say hello"};
+}
+
 /// All connections of a server. Thread-safe.
 class server_hub {
 public:
   virtual ~server_hub() = default;
 
-  /// Where clients' messages go from now on; a restarted node binds again.
+  /// Where clients' messages go from now on; a restarted node binds again, and
+  /// who spoke with the one before hears that it is to say hello.
   virtual void bind(gateway_actor x) = 0;
 
   virtual std::shared_ptr<transport::endpoint> server_side() = 0;
-
-  /// Whom a node that begins again greets.
-  virtual std::vector<peer_id> peers() const = 0;
 
   /// Lets go of all actors.
   virtual void close() = 0;

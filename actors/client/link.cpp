@@ -51,22 +51,23 @@ private:
 
 } // namespace
 
+// Who is greeted before answers somebody who is gone. At first clients come by
+// themselves, or have their sessions.
 void in_process_hub::bind(gateway_actor x) {
-  const std::unique_lock guard{mutex_};
-  gateway_ = std::move(x);
+  std::vector<peer_id> greeted;
+  {
+    const std::unique_lock guard{mutex_};
+    if (std::exchange(gateway_, std::move(x)))
+      for (const auto& [peer, client] : clients_)
+        greeted.push_back(peer);
+  }
+  for (const auto peer : greeted)
+    to_client(peer, hello_wanted());
 }
 
 void in_process_hub::connect(client_id who, client_actor x) {
   const std::unique_lock guard{mutex_};
   clients_[{who.value}] = std::move(x);
-}
-
-std::vector<peer_id> in_process_hub::peers() const {
-  const std::shared_lock guard{mutex_};
-  std::vector<peer_id> out;
-  for (const auto& [peer, client] : clients_)
-    out.push_back(peer);
-  return out;
 }
 
 void in_process_hub::close() {

@@ -22,8 +22,6 @@ public:
   /// Connects a client. Its peer id is its client id.
   void connect(client_id who, client_actor x) override;
 
-  std::vector<peer_id> peers() const override;
-
   /// From now on what is sent to clients waits for `release`. Under a simulated
   /// clock clients hear of an instant when the node has done all of it: what
   /// they fetch then does not depend on which of its actors was faster. What is

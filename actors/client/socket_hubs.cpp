@@ -15,8 +15,11 @@ bool is_of_process(peer_id x) {
   return transport::channel_of(x) == transport::channel_id{};
 }
 
-messages::any_message hello_wanted() {
-  return messages::farewell{messages::farewell_reason::no_session, "say hello"};
+/// The newest have the largest numbers.
+template <class Links>
+void keep_newest(Links& of_links) {
+  if (of_links.size() > limits::links_max)
+    of_links.erase(of_links.begin());
 }
 
 /// One client's way through the socket of all.
@@ -47,13 +50,16 @@ void server_socket_hub::use(std::shared_ptr<transport::endpoint> x) {
 void server_socket_hub::arrived(transport::frame_arrived x) {
   const std::unique_lock guard{mutex_};
   if (is_of_process(x.peer)) {
-    if (reception_)
+    if (reception_) {
       caf::anon_send(reception_, std::move(x));
+    } else if (socket_) {
+      early_.insert_or_assign(link_of(x.peer), std::move(x));
+      keep_newest(early_);
+    }
     return;
   }
-  if (heard_.insert(link_of(x.peer)).second
-      && heard_.size() > limits::links_max)
-    heard_.erase(heard_.begin());
+  heard_.insert(link_of(x.peer));
+  keep_newest(heard_);
   if (gateway_)
     caf::anon_send(gateway_, std::move(x));
 }
@@ -61,10 +67,14 @@ void server_socket_hub::arrived(transport::frame_arrived x) {
 void server_socket_hub::bind(reception_actor x) {
   const std::unique_lock guard{mutex_};
   reception_ = std::move(x);
+  for (auto& [link, said] : std::exchange(early_, {}))
+    caf::anon_send(reception_, std::move(said));
 }
 
 void server_socket_hub::bind(gateway_actor x) {
   const std::unique_lock guard{mutex_};
+  if (!socket_) // The run ends while its node is made anew.
+    return;
   gateway_ = std::move(x);
   for (const auto link : heard_)
     socket_->send(process_of(link), hello_wanted());
@@ -75,15 +85,12 @@ std::shared_ptr<transport::endpoint> server_socket_hub::server_side() {
   return socket_;
 }
 
-std::vector<peer_id> server_socket_hub::peers() const {
-  return {};
-}
-
 void server_socket_hub::close() {
   const std::unique_lock guard{mutex_};
   gateway_ = nullptr;
   caf::anon_send_exit(reception_, caf::exit_reason::user_shutdown);
   reception_ = nullptr;
+  early_.clear();
   socket_ = nullptr;
 }
 

@@ -22,16 +22,14 @@ public:
   /// What is sent goes there. To be called once, before anything else.
   void use(std::shared_ptr<transport::endpoint> x);
 
-  /// Whom processes speak with, before their clients do.
+  /// Whom processes speak with, before their clients do. It hears what each
+  /// said last while there was nobody.
   void bind(reception_actor x);
 
   /// All processes that have spoken hear that their clients are to say hello:
   /// what they said before was heard by another gateway, or by nobody.
   void bind(gateway_actor x) override;
   std::shared_ptr<transport::endpoint> server_side() override;
-
-  /// None: `bind` has greeted them.
-  std::vector<peer_id> peers() const override;
   void close() override;
 
 private:
@@ -40,6 +38,8 @@ private:
   gateway_actor gateway_;
   reception_actor reception_;
   std::set<std::uint64_t> heard_; ///< Links, of those the newest.
+  /// By link, of those the newest; for a reception that is not there yet.
+  std::map<std::uint64_t, transport::frame_arrived> early_;
 };
 
 using transport::link_of;

@@ -310,8 +310,6 @@ void start(gate_pointer self, gateway_args args) {
   state.has_load = is_to_be_watched(*own.method);
   if (own.resumed)
     restore(*own.resumed, state.name, state.peers, *state.granted);
-  for (const auto peer : own.greeted)
-    say(self, peer, no_session());
 }
 
 } // namespace

@@ -50,8 +50,6 @@ struct gateway_args {
   caf::actor_clock::time_point started;  ///< The run's instant zero.
   std::map<line_id, version> found = {}; ///< Which versions it began with.
   std::set<visit_id> arrived = {};       ///< Offers that another process took.
-  /// Peers that are connected already: told to say hello (again).
-  std::vector<peer_id> greeted;
   /// Told of each offer that is screened, the first time. May be empty.
   std::function<void(visit_id, double loss)> offered = {};
   /// Given the same whole, before the record names it, with the examples of its

@@ -1,6 +1,7 @@
 #include "actors/supervisor/supervisor.hpp"
 
 #include <chrono>
+#include <exception>
 
 #include <caf/all.hpp>
 
@@ -20,10 +21,19 @@ void end_children(supervisor_pointer self) {
     self->send_exit(child, caf::exit_reason::kill);
 }
 
+result<std::vector<caf::actor>> made_by(const supervisor_args& args) {
+  try {
+    return args.build();
+  } catch (const std::exception& e) { // For want of memory, or of threads.
+    return fail(errc::unavailable, e.what());
+  }
+}
+
 void build(supervisor_pointer self) {
-  auto made = self->state.args.build();
+  auto made = made_by(self->state.args);
   if (!made) {
-    // What is durable cannot be read now: a full disk may pass.
+    // What is durable cannot be read now: a full disk may pass, and so may
+    // what was thrown.
     if (self->state.args.broke)
       self->state.args.broke(made.error().context);
     self->delayed_send(self, again_after, caf::tick_atom_v);

@@ -71,7 +71,7 @@ public:
     return ready;
   }
 
-  /// Says once that the run is to end, as soon as there is somebody to hear it.
+  /// Says to each node once that the run is to end.
   void obey() {
     server_.obey();
     server_.look_after_keys();

@@ -46,18 +46,11 @@ result<void> server::start(neighbours in) {
   args.asked = f_.asked;
   args.network = in.hub->server_side();
   args.counted = f_.counted;
-  args.resumed = [this, from = f_.resumed]() mutable {
-    goes_on_ = from != nullptr;
+  args.resumed = [from = f_.resumed]() mutable {
     return std::exchange(from, nullptr);
   };
   args.found = [from = f_.found]() mutable {
     return std::exchange(from, nullptr);
-  };
-  // At first clients come by themselves, or have their sessions; a node that
-  // begins again greets them.
-  args.peers = [this, hub = in.hub] {
-    return std::exchange(begun_, true) && !goes_on_ ? hub->peers()
-                                                    : std::vector<peer_id>{};
   };
   args.started_as = [this, hub = std::move(in.hub)](const cast& x) {
     hub->bind(x.gateway);
@@ -65,6 +58,9 @@ result<void> server::start(neighbours in) {
       f_.desk->whole();
     const std::lock_guard guard{mutex_};
     cast_ = x;
+    told_ = false; // The one before may have broken before it did so.
+    for (const auto client : denied_)
+      tell_denied(client);
     bound_.notify_all();
   };
   args.started = in.started;
@@ -118,10 +114,10 @@ void server::wait_for_node() {
 void server::obey() {
   const bool full = *f_.record_full;
   const bool ordered = f_.serves && f_.serves->stop_wanted();
-  if (told_ || (!full && !ordered && (!f_.stop || !*f_.stop)))
+  if (!full && !ordered && (!f_.stop || !*f_.stop))
     return;
   const std::lock_guard guard{mutex_};
-  if (cast_.director) {
+  if (cast_.director && !told_) {
     caf::anon_send(cast_.director,
                    messages::stop_requested{full      ? record_full_text
                                             : ordered ? ordered_text
@@ -137,10 +133,16 @@ void server::look_after_keys() {
   const std::lock_guard guard{mutex_};
   if (!cast_.director)
     return;
-  for (const auto client : f_.serves->newly_denied())
-    // It tells the others.
-    caf::anon_send(cast_.gateway,
-                   messages::client_left{.client = client, .said = true});
+  for (const auto client : f_.serves->newly_denied()) {
+    denied_.insert(client);
+    tell_denied(client);
+  }
+}
+
+// It tells the others.
+void server::tell_denied(client_id x) {
+  caf::anon_send(cast_.gateway,
+                 messages::client_left{.client = x, .said = true});
 }
 
 void server::ask_for_state(const std::shared_ptr<snapshot_draft>& draft) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <vector>
 
 #include <caf/actor_system.hpp>
@@ -39,7 +40,7 @@ public:
   /// Under the wall clock it returns when the node can be spoken to.
   result<void> start(neighbours in);
 
-  /// Says once that the run is to end, as soon as there is somebody to hear it.
+  /// Says to each node once that the run is to end.
   void obey();
 
   /// Has the node forget whose keys were denied, and the server's own change.
@@ -61,17 +62,19 @@ public:
 private:
   void serve_others(actors::node_args& args) const;
   void wait_for_node();
+  void tell_denied(client_id x);
 
   const federation& f_;
   caf::actor_system& system_;
   caf::actor node_;
-  bool begun_ = false;
-  bool goes_on_ = false;
-  bool told_ = false;
   std::vector<instant> breaks_; ///< When the node broke, lately.
   std::mutex mutex_;
   std::condition_variable bound_;
   actors::cast cast_;
+  bool told_ = false; ///< This node: the run is to end.
+  /// Whose keys were, at some time: a node that begins again may know of offers
+  /// of theirs that the one before had not dropped yet.
+  std::set<client_id> denied_;
   patient_questions questions_;
 };
 
