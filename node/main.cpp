@@ -48,8 +48,9 @@ int main(int argc, char** argv) {
               }});
   all.insert(all.begin() + 4,
              {"bench", "the project's own figures, each beside what limits it",
-              [](node::arguments rest, node::streams io) {
-                return node::bench_command(node::make_torch_model, rest, io);
+              [&](node::arguments rest, node::streams io) {
+                return node::bench_command(node::make_torch_model, known, rest,
+                                           io);
               }});
   all.insert(all.begin() + 5,
              {"serve", "FILE: a run whose clients come from other processes",

@@ -229,10 +229,44 @@ void tell(const figure& x, std::ostream& to) {
      << (x.holds() ? "" : "  MISSES ITS BAR") << '\n';
 }
 
+/// What trains here, and by whose kernels; empty where nothing does.
+std::string kernels_of(const host_facts& known) {
+  return known.arithmetic ? known.arithmetic().value_or("") : "";
+}
+
+exit_code tell_all(const std::vector<figure>& figures,
+                   const std::vector<director_cost>& table,
+                   const std::string& kernels, bool in_json,
+                   std::ostream& out) {
+  auto lines = json::array();
+  auto rows = json::array();
+  for (const auto& x : figures)
+    lines.push_back(to_json(x));
+  for (const auto& x : table)
+    rows.push_back(to_json(x));
+  const bool hold = std::ranges::all_of(figures, &figure::holds);
+  if (in_json) {
+    out << json{{"success", hold},
+                {"kernels", kernels},
+                {"figures", lines},
+                {"director", rows}}
+             .dump(2)
+        << '\n';
+  } else {
+    if (!kernels.empty())
+      out << "kernels  " << kernels << '\n';
+    for (const auto& x : figures)
+      tell(x, out);
+    for (const auto& x : table)
+      tell(x, out);
+  }
+  return hold ? exit_code::ok : exit_code::failed;
+}
+
 } // namespace
 
-exit_code bench_command(const model_maker& make_model, arguments args,
-                        streams io) {
+exit_code bench_command(const model_maker& make_model, const host_facts& known,
+                        arguments args, streams io) {
   command_line line{{"bench", "The project's own figures.",
                      "bench --only idle_visits --format json"}};
   std::string only;
@@ -272,24 +306,8 @@ exit_code bench_command(const model_maker& make_model, arguments args,
   for (auto& x : figures)
     x.repetitions = repetitions.value_or(x.repetitions);
   measure_all(figures, io.err);
-  auto lines = json::array();
-  for (const auto& x : figures) {
-    lines.push_back(to_json(x));
-    if (!line.json())
-      tell(x, io.out);
-  }
-  auto rows = json::array();
-  for (const auto& x : *table) {
-    rows.push_back(to_json(x));
-    if (!line.json())
-      tell(x, io.out);
-  }
-  const bool hold = std::ranges::all_of(figures, &figure::holds);
-  if (line.json())
-    io.out
-      << json{{"success", hold}, {"figures", lines}, {"director", rows}}.dump(2)
-      << '\n';
-  return hold ? exit_code::ok : exit_code::failed;
+  // Torch is in this process from here on: no figure was to have it by this.
+  return tell_all(figures, *table, kernels_of(known), line.json(), io.out);
 }
 
 } // namespace troupe::node

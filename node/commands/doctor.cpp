@@ -1,6 +1,8 @@
 #include "node/commands/doctor.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <iomanip>
 #include <ostream>
 #include <sstream>
@@ -94,10 +96,33 @@ finding arithmetic(const host_facts& known) {
   return {"LibTorch", finding_state::fine, *text};
 }
 
+// They are read by the libraries that train, as they are loaded.
+constexpr std::array forcing_variables{"OPENBLAS_CORETYPE",
+                                       "ATEN_CPU_CAPABILITY"};
+
+/// Of each variable that chooses kernels in the processor's place.
+void add_forced(std::vector<finding>& to) {
+  for (const auto* name : forcing_variables)
+    if (const auto* said = std::getenv(name); said && *said != '\0')
+      to.push_back({"environment", finding_state::note,
+                    std::string{name} + "=" + said
+                      + " chooses kernels, and not this processor",
+                    "without it they are the processor's own, which may be far "
+                    "faster; bits of results change with them"});
+}
+
 const char* mark(finding_state x) {
   return x == finding_state::fine       ? "ok"
+         : x == finding_state::note     ? "note"
          : x == finding_state::optional ? "--"
                                         : "MISSING";
+}
+
+const char* word_for(finding_state x) {
+  return x == finding_state::fine       ? "ok"
+         : x == finding_state::note     ? "note"
+         : x == finding_state::optional ? "optional"
+                                        : "missing";
 }
 
 void print(const std::vector<finding>& all, std::ostream& out) {
@@ -130,6 +155,7 @@ std::vector<finding> examine(const host_facts& known, const places& where) {
     {"zlib", finding_state::fine, zlibVersion()},
     fashion_mnist(where.data_sets),
   };
+  add_forced(all);
   if (known.fingerprint)
     if (auto text = known.fingerprint())
       all.push_back({"fingerprint", finding_state::fine, std::move(*text)});
@@ -211,13 +237,10 @@ exit_code doctor(const host_facts& known, arguments args, streams io) {
   if (line.json()) {
     auto list = json::array();
     for (const auto& x : all)
-      list.push_back(
-        {{"name", x.name},
-         {"state", x.state == finding_state::fine       ? "ok"
-                   : x.state == finding_state::optional ? "optional"
-                                                        : "missing"},
-         {"what", x.what},
-         {"hint", x.hint}});
+      list.push_back({{"name", x.name},
+                      {"state", word_for(x.state)},
+                      {"what", x.what},
+                      {"hint", x.hint}});
     io.out << json{{"success", missing == 0}, {"findings", list}}.dump(2)
            << '\n';
   } else {

@@ -11,6 +11,7 @@ namespace troupe::node {
 struct finding {
   enum class state_kind : std::uint8_t {
     fine,
+    note,     ///< Nothing is missing, and who compares has to know it.
     optional, ///< Missing, and only some runs need it.
     missing,  ///< Nothing works well without it.
   };

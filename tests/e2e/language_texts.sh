@@ -86,9 +86,60 @@ else:
 sweeps = language.EXAMPLES
 for kind in ("languages", "kinds", "sections"):
     language.rows_of(sweeps / f"comigs/sweep_{kind}.toml", [*language.METHODS, *language.BUFFERED])
+    # What stands for two tables of CoMiGS: a balance where it moves something, and routers of training rows under each kind.
+    four = [f"comigs (2,2,4,4){x}" for x in ("", ", uniform balance", ", no balance")]
+    trained = [f"{x}, routers from training rows" for x in ("comigs", "comigs_2s", "comigs_2g")]
+    rows = language.rows_of(sweeps / f"comigs/sweep_{kind}.toml", [*four, *trained])
+    assert all("training.experts=[2,2,4,4]" in rows[x] for x in four), f"{kind}: the balance of two experts is none"
+    assert all("options.router_data=training" in rows[x] for x in trained), rows
 language.rows_of(sweeps / "pf2lora/sweep_sections.toml",
                  [f"{m}, {h}{x}" for m in ("homlora", "homlora of rank 12", "pf2lora") for h in language.FRACTIONS
                   for x in ("", ", buffered")])
+PY
+
+# What the generalist is worth to each user, out of distribution and in it: of two runs that are looked into, by hand. Others
+# keep no events. A row of DDOME's sweep has cells for what its method says. And runs by other kernels are another processor's.
+SCRATCH=$scratch python3 -B - <<'PY'
+import os
+import pathlib
+import sys
+sys.path.insert(0, "tests/experiments")
+import cells
+import language
+
+def looked(*scores):
+    said = [{"client": k + 1, "scores": x, "window": [[0, 1]], "layers": [1, 2]} for k, x in enumerate(scores)]
+    return [{"routing": cells.routing_in({"looks": [], "layers": 2, "clients": said})}]
+
+shifted, home = looked([0.5, 0.75], [0.5, 0.5]), looked([0.25, 0.5], [0.5, 0.75])
+assert "window" not in shifted[0]["routing"]["clients"][0], "tokens of users are kept"
+said = language.shift({language.SHIFTED: shifted, language.AT_HOME: home})
+assert said == [("the generalist's mean score is 0.5625 out of distribution and 0.5000 in distribution", True),
+                ("it is more of 1 of 2 users: 0.6250 and 0.3750, 0.5000 and 0.6250", False)], f"the shift is another: {said}"
+try:
+    language.shift({language.SHIFTED: shifted, language.AT_HOME: looked([0.5])})
+except SystemExit as why:
+    assert "users [1, 2] and [1] are not the same" in str(why), why
+else:
+    sys.exit("other users are compared")
+
+example = language.EXAMPLES / "comigs/sections.toml"
+maker = cells.Maker("troupe", pathlib.Path(os.environ["SCRATCH"], "made"), 1, None)
+of = lambda changes: maker.started(cells.Cell("routing", "row", 1, example, changes))
+assert "events=false" in of([]), "a run keeps events for nobody"
+for changes in language.ROUTED.values():
+    assert "events=false" not in of(changes), "a run cannot be looked into"
+
+row = {"x": [{"zero_shot": {"mean": 0.25, "worst": 0}, "bytes_up": 2**20, "bytes_down": 0, "wall_seconds": 2,
+              "method_results": {"majority_accuracy": 0.5}}]}
+found = language.gated_row(row, "x")
+assert found == ["25.00", "0.00", "50.00", "", "", "1.00", "0.00", "2.00"], f"another row of DDOME: {found}"
+
+names = set()
+for core in ("", "Haswell", "SkylakeX"):
+    os.environ["OPENBLAS_CORETYPE"] = core
+    names.add(cells.processor())
+assert len(names) == 3, f"runs by other kernels are this processor's: {names}"
 PY
 
 # ./dev test compares published models with the reference where both are there, and says nothing of them where they are not.

@@ -7,6 +7,7 @@ such run, by lot of the tree, is made again and has to be the same."""
 import functools
 import hashlib
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -22,6 +23,7 @@ CURVE = ("clients_perplexity", "perplexity_merged")
 TREE = pathlib.Path(__file__).resolve().parents[2]
 SCORE_OF_RUN = "clients_perplexity"
 ALIKE = 0.02  # Of a run on another processor, whose sums are rounded otherwise.
+FORCING = ("OPENBLAS_CORETYPE", "ATEN_CPU_CAPABILITY")  # Variables that choose kernels in the processor's place.
 
 
 @dataclass
@@ -38,6 +40,11 @@ class Cell:
     def name(self):
         plain = "".join(x if x.isalnum() or x in "._" else "-" for x in self.row)
         return f"{self.study}.{plain}.{self.seed}"
+
+    @property
+    def is_looked_into(self):
+        """Whether it keeps what it takes to see where tokens go; else it keeps no events."""
+        return "events=true" in self.changes
 
 
 def rows_of(sweep, wanted=None):
@@ -69,9 +76,18 @@ def commit_now():
 
 
 def processor():
+    """What the bits of a run depend on beside its program: a processor, and whose kernels run on it."""
     text = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
     of = {x: next(iter(re.findall(rf"^{x}\s*:\s*(.*)$", text, re.MULTILINE)), "") for x in ("model name", "cpu family", "flags")}
-    return f"{of['model name']} {of['cpu family']} {hashlib.sha256(of['flags'].encode()).hexdigest()[:8]}"
+    forced = " ".join(f"{x}={os.environ[x]}" for x in FORCING if os.environ.get(x))
+    flags = hashlib.sha256(of["flags"].encode()).hexdigest()[:8]
+    return f"{of['model name']} {of['cpu family']} {flags}, kernels {forced or 'of its own'}"
+
+
+def routing_in(said):
+    """Of what `eval --routing` says all but the tokens themselves."""
+    return {"looks": said["looks"],
+            "clients": [{x: y for x, y in of.items() if x not in ("layers", "window")} for of in said["clients"]]}
 
 
 @functools.cache
@@ -126,7 +142,7 @@ class Maker:
         begun = sorted(runs.glob("*/config.toml"))
         if begun:
             return [self.troupe, "run", "--resume", begun[-1].parent]
-        changes = [*cell.changes, f"seed={cell.seed}", "events=false", f"folder={runs}"]
+        changes = [*cell.changes, f"seed={cell.seed}", *([] if cell.is_looked_into else ["events=false"]), f"folder={runs}"]
         return [self.troupe, "run", cell.example, *(y for x in changes for y in ("--set", x))]
 
     def make(self, cell):
@@ -148,6 +164,8 @@ class Maker:
             shutil.rmtree(self.folder / "runs" / cell.name)  # Cut off before there was anything to go on with.
         said = json.loads(done.stdout)
         said["curve"] = curve_in(said["folder"])
+        if cell.is_looked_into:
+            said["routing"] = self.routing(said["folder"])
         kept.with_suffix(".part").write_text(json.dumps(said), encoding="utf-8")
         kept.with_suffix(".part").rename(kept)
         with self.lock:
@@ -155,6 +173,13 @@ class Maker:
                 self.evidence.keep(cell, said)
         print(f"{cell.name}: {said['wall_seconds']:.0f} s", file=sys.stderr, flush=True)
         return said
+
+    def routing(self, folder):
+        command = [str(x) for x in (self.troupe, "eval", folder, "--routing", "--format", "json")]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+        return routing_in(json.loads(done.stdout))
 
     def make_all(self, cells):
         """{row: what each of its seeds said}."""

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """CoMiGS and PF2LoRA on texts, beside what they are compared with; prints tables for docs/methods.md.
 
-  language.py EXECUTABLE FOLDER TEXTS small | real
+  language.py EXECUTABLE FOLDER TEXTS small | real | ddome
 
 TEXTS is what `./dev data language` made. FOLDER keeps each run's end, so one that was cut off goes on where it stopped; for
-another program take another folder. docs/evidence/runs keeps it for other machines and later trees (cells.py). Both are hours
+another program take another folder. docs/evidence/runs keeps it for other machines and later trees (cells.py). Each is hours
 of two cores (docs/methods.md has calculated how many), and say at the end what holds.
 
   small   a model of 1.3 million weights, which is pretrained here and kept in TEXTS: CoMiGS on languages, three seeds, with the
-          bounds R1, R2, R4 and R5 of its publication; kinds and sections, and unequal experts and texts, one seed, reported
-  real    SmolLM2 (134 million) on languages, one seed; MiniLM (22 million) under PF2LoRA, more and more sorted. All reported"""
+          bounds R1, R2, R4 and R5 of its publication; kinds and sections, unequal experts and texts, and what generalists are
+          worth out of distribution, one seed, reported
+  real    SmolLM2 (134 million) on languages, one seed; MiniLM (22 million) under PF2LoRA, more and more sorted. All reported
+  ddome   the sweep of deploy/examples/ddome/sections.toml, one seed, reported"""
 
 import argparse
 import hashlib
@@ -29,6 +31,11 @@ SEEDS = (1, 2, 3)
 PRETRAINING_SECONDS_MAX = 20 * 60
 FRACTIONS = ("0.3", "0.6", "0.9", "1.0")
 SIZES = ("tokens", "validation_tokens", "test_tokens")
+SHIFTED, AT_HOME = "out of distribution", "in distribution"
+ROUTED = {SHIFTED: ["events=true"], AT_HOME: ["events=true", "mixed=false"]}
+GATED = {"zero_shot.mean": ("zero-shot, %", 100), "zero_shot.worst": ("worst", 100), "majority_accuracy": ("majority, %", 100),
+         "experts_used": ("experts in use", 1), "gate_entropy": ("gate's entropy", 1), "bytes_up": ("MiB up", 1 / 2**20),
+         "bytes_down": ("MiB down", 1 / 2**20), "wall_seconds": ("seconds", 1)}
 
 
 def ran(*command):
@@ -116,6 +123,23 @@ def relations(rows, kind=""):
              of["comigs"] <= 1.08 * better)]
 
 
+def generalist_of(said):
+    """Of a run that was looked into: what the generalist is worth to each client's routers at the end, the mean of layers."""
+    return {x["client"]: statistics.mean(x["scores"]) for x in said["routing"]["clients"]}
+
+
+def shift(rows):
+    """Of both runs of ROUTED (what, whether it is so): the mean over users, and how many of them lean on the generalist more."""
+    shifted, home = (generalist_of(rows[x][0]) for x in (SHIFTED, AT_HOME))
+    if shifted.keys() != home.keys():
+        sys.exit(f"language.py: users {sorted(shifted)} and {sorted(home)} are not the same")
+    of = [statistics.mean(x.values()) for x in (shifted, home)]
+    more = sum(shifted[x] > home[x] for x in home)
+    return [(f"the generalist's mean score is {of[0]:.4f} {SHIFTED} and {of[1]:.4f} {AT_HOME}", of[0] > of[1]),
+            (f"it is more of {more} of {len(home)} users: "
+             + ", ".join(f"{shifted[x]:.4f} and {home[x]:.4f}" for x in sorted(home)), more == len(home))]
+
+
 def report(claims):
     for what, true in claims:
         print(("is so   " if true else "is not  ") + what, flush=True)
@@ -151,6 +175,11 @@ def small(troupe, folder, texts):
         report(relations(rows))
         print("\nThe same, buffered where anything is sent:")
         report(relations(rows, ", buffered"))
+    for changes in ROUTED.values():
+        check_equal(troupe, example("sections"), [*of("sections"), *changes], (1,))
+    rows = maker.make_all(cells_of("routing", example("sections"), ROUTED, (1,), of("sections")))
+    show_perplexities("Small, `comigs` on `sections`: tests of all users' texts, and of each user's own", rows)
+    report(shift(rows))
     rows = maker.make_all(cells_of("experts", example("languages"), sweep("experts"), (1,), of("languages")))
     show_perplexities("Small, `languages`: unequal experts and texts", rows)
     curves["experts"] = curves_of(rows)
@@ -208,16 +237,38 @@ def real(troupe, folder, texts):
     return 0
 
 
+def gated_row(rows, name):
+    """Of a row of DDOME's sweep, the cells of its table: what its method does not say is left empty."""
+    cells = []
+    for path, (_, factor) in GATED.items():
+        is_said = all(value(x, path) is not None for x in rows[name])
+        cells.append(f"{factor * mean(rows, name, path)[0]:.2f}" if is_said else "")
+    return cells
+
+
+def ddome(troupe, folder, texts):
+    maker = Maker(troupe, folder, 2, Evidence(EVIDENCE / "language_ddome.jsonl", texts))
+    encoder = texts / "models/all-MiniLM-L6-v2"
+    changes = [f"data.path={texts / 'sections'}", f"data.tokenizer={encoder}", f"common_model.path={encoder}", "workers=1"]
+    sweep = rows_of(EXAMPLES / "ddome/sweep_sections.toml")
+    rows = maker.make_all(cells_of("ddome", EXAMPLES / "ddome/sections.toml", sweep, (1,), changes))
+    print("\nDDOME on `sections`\n\n| | " + " | ".join(x[0] for x in GATED.values()) + " |\n" + "| --- " * (len(GATED) + 1) + "|")
+    for name in rows:
+        print(f"| {name} | " + " | ".join(gated_row(rows, name)) + " |")
+    print(flush=True)
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("troupe", type=pathlib.Path)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("texts", type=pathlib.Path)
-    parser.add_argument("which", choices=["small", "real"])
+    parser.add_argument("which", choices=["small", "real", "ddome"])
     x = parser.parse_args()
     x.folder.mkdir(parents=True, exist_ok=True)
     EVIDENCE.mkdir(parents=True, exist_ok=True)
-    wrong = (small if x.which == "small" else real)(x.troupe.resolve(), x.folder.resolve(), x.texts.resolve())
+    wrong = {"small": small, "real": real, "ddome": ddome}[x.which](x.troupe.resolve(), x.folder.resolve(), x.texts.resolve())
     return 1 if wrong else 0
 
 

@@ -10,7 +10,6 @@
 #include <sstream>
 
 #include "node/commands/address.hpp"
-#include "node/commands/doctor.hpp"
 #include "node/commands/join.hpp"
 #include "node/commands/stop.hpp"
 #include "node/config/config.hpp"
@@ -358,38 +357,6 @@ TEST(interruption, knows_by_which_signal_it_came) {
     EXPECT_TRUE(x.requested().load());
     EXPECT_EQ(x.is_dismissal(), which == SIGTERM);
   }
-}
-
-TEST(doctor, says_what_is_missing_and_what_to_do) {
-  const auto all = examine({}, {.data_sets = "/nowhere", .folder = "."});
-  const auto find = [&](std::string_view name) {
-    for (const auto& x : all)
-      if (x.name == name)
-        return x;
-    return finding{};
-  };
-  using state = finding::state_kind;
-  EXPECT_EQ(find("LibTorch").state, state::missing);
-  EXPECT_THAT(find("LibTorch").hint, HasSubstr("./dev setup"));
-  EXPECT_EQ(find("Fashion-MNIST").state, state::optional);
-  EXPECT_THAT(find("Fashion-MNIST").hint, HasSubstr("dataset-fashion-mnist"));
-  EXPECT_EQ(find("kernels").state, state::fine);
-  const auto slow =
-    examine({.arithmetic = [] { return "reference BLAS (slow)"; }}, {});
-  EXPECT_THAT(parsed(slow[6].hint), HasSubstr("libopenblas0-pthread"));
-}
-
-TEST(doctor, says_which_folders_it_knows) {
-  const auto x = run({"doctor", "/nowhere"});
-  EXPECT_EQ(x.how, exit_code::data);
-  EXPECT_THAT(x.err, HasSubstr("neither a run's folder"));
-}
-
-TEST(doctor, fails_only_if_something_is_missing) {
-  EXPECT_EQ(run({"doctor"}).how, exit_code::ok) << run({"doctor"}).out;
-  const auto x = run({"doctor", "--folder", "/nowhere", "--format", "json"});
-  EXPECT_EQ(x.how, exit_code::failed);
-  EXPECT_EQ(parsed::parse(x.out)["success"], false);
 }
 
 } // namespace troupe::node::command_test
