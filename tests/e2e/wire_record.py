@@ -41,7 +41,7 @@ class Record:
         self.offering = set()  # Visits of whose offers some bytes went by.
         self.counts = collections.Counter()
         self.welcomes = []  # Instants, of which process, and by which server.
-        self.servers = {}  # To when each was first heard.
+        self.servers = {}  # To when each was first heard; to each process it is another one.
         self.farewells = collections.Counter()
         self.last_said = {}  # Visit to when its offer was last said, and to which server.
         self.process_of = {}  # Client to the process that it lives in.
