@@ -342,8 +342,16 @@ caf::actor start_node(caf::actor_system& system, node_args args,
                                       std::move(broke)});
 }
 
-client_actor start_client(caf::actor_system& system, client_args args) {
-  return caf::actor_cast<client_actor>(system.spawn(client, std::move(args)));
+client_actor
+start_client(caf::actor_system& system, client_args args,
+             const std::function<void(const client_actor&)>& connect) {
+  const bool begins = !args.resumed;
+  const auto made = system.spawn(client, std::move(args));
+  auto out = caf::actor_cast<client_actor>(made);
+  connect(out);
+  if (begins)
+    caf::anon_send(made, caf::tick_atom_v);
+  return out;
 }
 
 world_actor start_world(caf::actor_system& system, world_args args) {

@@ -2,6 +2,7 @@
 
 // The other half of the composition root: clients, who are no part of a node.
 
+#include <functional>
 #include <memory>
 
 #include <caf/actor_system.hpp>
@@ -13,8 +14,11 @@
 
 namespace troupe::actors {
 
-/// A client of this process.
-client_actor start_client(caf::actor_system& system, client_args args);
+/// A client of this process. It is told to say its first word behind `connect`:
+/// an answer finds nobody before.
+client_actor
+start_client(caf::actor_system& system, client_args args,
+             const std::function<void(const client_actor&)>& connect);
 
 /// What happens to the clients of this process.
 world_actor start_world(caf::actor_system& system, world_args args);

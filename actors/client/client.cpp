@@ -132,8 +132,6 @@ client_impl::behavior_type client(client_pointer self, client_args args) {
   self->state.life.emplace(self->state.args.life);
   if (const auto& from = self->state.args.resumed)
     go_on(self, *from);
-  else if (!self->state.life->is_down())
-    self->send(self, caf::tick_atom_v); // Says hello.
   auto& talk = self->state.talk;
   auto& life = self->state.life;
   return {

@@ -43,7 +43,8 @@ using client_impl = client_actor::extend<caf::reacts_to<caf::tick_atom>,
                                          // Its file is kept.
                                          caf::reacts_to<caf::ok_atom>>;
 
-/// A client: says what its dialogue says, has its work done, keeps its file.
+/// A client: says what its dialogue says, has its work done, keeps its file. Of
+/// its own accord it says nothing before its first tick.
 client_impl::behavior_type
 client(client_impl::stateful_pointer<client_actor_state> self,
        client_args args);

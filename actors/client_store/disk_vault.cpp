@@ -11,18 +11,33 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::seconds pause_after_refusal{1};
+constexpr auto clients_lock = "clients.lock";
+
+fs::path home_of(const fs::path& folder, const std::string& run) {
+  return folder / ("run-" + run);
+}
 
 } // namespace
 
+result<void>
+disk_vault::wait_for(const fs::path& folder, const std::string& run,
+                     const std::function<void(const std::string&)>& say) {
+  const auto home = home_of(folder, run);
+  std::error_code ignored;
+  if (!fs::exists(home / clients_lock, ignored))
+    return {};
+  return folder_lock::wait_until_free(home, clients_lock, say);
+}
+
 result<std::shared_ptr<disk_vault>>
 disk_vault::open(const fs::path& folder, const std::string& run, options opts) {
-  const auto home = folder / ("run-" + run);
+  const auto home = home_of(folder, run);
   std::error_code failed;
   fs::create_directories(home, failed);
   if (failed)
     return fail(errc::storage_failure,
                 "cannot make " + home.string() + ": " + failed.message());
-  auto lock = folder_lock::take(home, "clients.lock");
+  auto lock = folder_lock::take(home, clients_lock);
   if (!lock)
     return tl::make_unexpected(lock.error());
   auto table = client_table::open(home, run);

@@ -27,6 +27,13 @@ public:
     std::function<void(const std::string&)> say = {};
   };
 
+  /// Until no process has these clients, as one that was killed a moment ago
+  /// may, or for five seconds.
+  /// @param say told once who is waited for; may be empty
+  [[nodiscard]] static result<void>
+  wait_for(const std::filesystem::path& folder, const std::string& run,
+           const std::function<void(const std::string&)>& say);
+
   /// The clients of one run, in a folder of its own within `folder`.
   [[nodiscard]] static result<std::shared_ptr<disk_vault>>
   open(const std::filesystem::path& folder, const std::string& run,

@@ -1,7 +1,6 @@
 #include "node/commands/serve.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <iostream>
 #include <ostream>
@@ -101,22 +100,12 @@ bool is_folder(const std::string& x) {
   return std::filesystem::is_directory(x, ignored);
 }
 
-/// Nobody else has the folder. Who was killed a moment ago still may: the
-/// system takes it back when that process is gone.
+/// Nobody else has the folder.
 result<void> wait_for_lock(const std::filesystem::path& folder) {
-  constexpr std::chrono::milliseconds moment{100};
-  constexpr int moments = 50;
   std::error_code ignored;
   if (!std::filesystem::exists(folder / "ledger.sqlite", ignored))
     return {};
-  for (int i = 1;; ++i) {
-    const auto free = actors::folder_lock::take(folder, "ledger.lock");
-    if (free)
-      return {};
-    if (i == moments)
-      return tl::make_unexpected(free.error());
-    std::this_thread::sleep_for(moment);
-  }
+  return actors::folder_lock::wait_until_free(folder, "ledger.lock", {});
 }
 
 /// A run that goes on is served as it was: of what is not said its folder knows

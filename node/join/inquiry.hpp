@@ -50,11 +50,13 @@ public:
   };
 
   /// Asks again and again until there is an answer to this question. Nothing:
-  /// there was none in time.
+  /// there was none in time. One that has a nonce, drawn here, was asked
+  /// before: an answer to it that came meanwhile is one.
   template <class Answer, class Question>
   std::optional<Answer> ask(transport::endpoint& network, Question what,
                             const patience& how_long) {
-    what.nonce = ++nonce_;
+    if (what.nonce == 0)
+      what.nonce = drawn();
     const auto deadline = steady_now() + from_seconds(how_long.seconds);
     for (int tick = 0;; ++tick) {
       if (tick % ticks_between_questions == 0)
@@ -70,6 +72,11 @@ public:
     }
   }
 
+  /// A nonce that no question has had.
+  std::uint64_t drawn() {
+    return ++nonce_;
+  }
+
 private:
   static constexpr int ticks_between_questions = 20;
 
@@ -81,6 +88,41 @@ private:
   std::optional<messages::any_message> answer_;
   std::uint64_t answered_ = 0; ///< The nonce of that.
   std::uint64_t nonce_ = 0;
+};
+
+/// What whoever serves is asked until it has answered, however long that takes.
+template <class Answer, class Question>
+class open_question {
+public:
+  /// Somebody else serves now: what was answered before says nothing of it. On
+  /// any thread.
+  void raise() {
+    is_new_ = true;
+  }
+
+  bool is_open() const {
+    return is_new_ || what_;
+  }
+
+  /// Nothing: it still is open, or was not. What is answered later is found the
+  /// next time. Called on one thread.
+  std::optional<Answer> ask(inquiry& by, transport::endpoint& network,
+                            const inquiry::patience& how_long) {
+    if (is_new_.exchange(false)) {
+      what_.emplace();
+      what_->nonce = by.drawn();
+    }
+    if (!what_)
+      return std::nullopt;
+    auto found = by.ask<Answer>(network, *what_, how_long);
+    if (found)
+      what_.reset();
+    return found;
+  }
+
+private:
+  std::atomic<bool> is_new_{false};
+  std::optional<Question> what_; ///< Until it is answered.
 };
 
 } // namespace troupe::node

@@ -14,6 +14,7 @@
 #include "node/join/admission.hpp"
 #include "node/join/farewells.hpp"
 #include "node/join/frozen.hpp"
+#include "node/join/home_desk.hpp"
 #include "node/join/home_scores.hpp"
 #include "node/join/inquiry.hpp"
 #include "node/join/lookout.hpp"
@@ -107,10 +108,7 @@ private:
     if (auto wrong = door_.prepare(x, [this] { seen_.tell_news(); }))
       return wrong;
     x.address = in_.address;
-    x.bytes_max = [this](std::uint16_t kind) {
-      const std::lock_guard guard{mutex_};
-      return bytes_max_(kind);
-    };
+    x.bytes_max = [this](std::uint16_t kind) { return desk_.bytes_max(kind); };
     x.instance = drawn_number();
     x.chunk_bytes = in_.chunk_bytes;
     x.arrived = [hub = hub_](transport::frame_arrived what) {
@@ -122,7 +120,7 @@ private:
       if (!another)
         return hub_->say_hello();
       lines_->forget();
-      met_another_ = true;
+      another_.raise();
     };
     x.connection = [seen = &seen_](bool there) {
       seen->connected().is(there, unix_milliseconds());
@@ -139,7 +137,7 @@ private:
       if (const auto* gone = std::get_if<messages::process_parted>(&y))
         server_parts(*gone);
       if (const auto* about = std::get_if<messages::scores_asked>(&y))
-        with_scores([&](auto& x) { x.hear(*about, steady_now()); });
+        desk_.with_scores([&](auto& x) { x.hear(*about, steady_now()); });
       if (const auto* word = std::get_if<messages::farewell>(&y))
         heard_of_all(*word);
     });
@@ -179,8 +177,7 @@ private:
       if (auto wrong = get_frozen())
         return wrong;
     }
-    const std::lock_guard guard{mutex_};
-    bytes_max_ = message_bytes_max(*work_.blocks);
+    desk_.learn(message_bytes_max(*work_.blocks));
     return std::nullopt;
   }
 
@@ -263,7 +260,7 @@ private:
         say("the server ends for now; these clients wait for it");
       greet_another();
       seen_.tell_news();
-      with_scores([](auto& x) { x.tell(steady_now()); });
+      desk_.with_scores([](auto& x) { x.tell(steady_now()); });
       std::this_thread::sleep_for(glance);
     }
     return interrupted(in_);
@@ -271,23 +268,16 @@ private:
 
   /// Whoever serves now is asked what before it hears of these clients.
   void greet_another() {
-    if (!met_another_.exchange(false))
+    if (!another_.is_open())
       return;
     auto patience = how_long();
     patience.seconds = patience_with_another;
-    const auto found = asked_.ask<messages::terms_given>(
-      *socket_, messages::terms_asked{}, patience);
-    is_elsewhere_ = found && found->run != terms_.run;
+    const auto found = another_.ask(asked_, *socket_, patience);
     if (!found)
-      met_another_ = true;
-    else if (!is_elsewhere_)
+      return;
+    is_elsewhere_ = found->run != terms_.run;
+    if (!is_elsewhere_)
       hub_->say_hello();
-  }
-
-  void with_scores(const std::function<void(home_scores&)>& f) {
-    const std::lock_guard guard{mutex_};
-    if (scores_)
-      f(*scores_);
   }
 
   /// To the process: to all of its clients.
@@ -306,17 +296,15 @@ private:
   }
 
   void start(caf::actor_system& system, const std::shared_ptr<crew>& workers) {
-    if (auto scorers = scorers_of(work_, mine_)) {
-      const std::lock_guard guard{mutex_};
-      scores_ = std::make_unique<home_scores>(home_scores::options{
+    if (auto scorers = scorers_of(work_, mine_))
+      desk_.open(std::make_unique<home_scores>(home_scores::options{
         .blocks = work_.blocks,
         .make_trainer = std::move(scorers),
         .mine = mine_,
         .files = files_,
         .network = socket_,
         .say = in_.say,
-        .figures = [seen = &seen_](const auto& x) { seen->figures(x); }});
-    }
+        .figures = [seen = &seen_](const auto& x) { seen->figures(x); }}));
     worker_ = start_worker(system, std::make_shared<prompt_workshop>(workers));
     seen_.watch_mail(
       [worker = worker_, asked = std::make_shared<patient_questions>()](
@@ -334,17 +322,16 @@ private:
       args.left = [heard = heard_](client_id, const messages::farewell& x) {
         heard->hear(x);
       };
-      all_.push_back(start_client(system, std::move(args)));
-      hub_->connect(who, all_.back());
+      all_.push_back(
+        start_client(system, std::move(args), [&](const client_actor& made) {
+          hub_->connect(who, made);
+        }));
     }
   }
 
   void close() {
     hub_->close();
-    std::unique_lock guard{mutex_};
-    auto last = std::move(scores_);
-    guard.unlock();
-    last.reset();
+    desk_.close();
     for (const auto& client : all_)
       caf::anon_send_exit(client, caf::exit_reason::user_shutdown);
     all_.clear();
@@ -360,9 +347,7 @@ private:
   std::shared_ptr<client_socket_hub> hub_ =
     std::make_shared<client_socket_hub>();
   std::shared_ptr<farewells> heard_ = std::make_shared<farewells>();
-  std::mutex mutex_;
-  std::function<std::uint64_t(std::uint16_t)> bytes_max_ =
-    bytes_max_before_terms;
+  home_desk desk_{bytes_max_before_terms};
   std::shared_ptr<transport::socket_endpoint> socket_;
   messages::store_id store_{}; ///< By which the server knows these clients.
   messages::terms_given terms_;
@@ -374,8 +359,7 @@ private:
   kernel_worker_actor worker_;
   std::vector<client_actor> all_;
   const std::shared_ptr<line_cache> lines_ = std::make_shared<line_cache>();
-  std::unique_ptr<home_scores> scores_; ///< Null before and after.
-  std::atomic<bool> met_another_{false};
+  open_question<messages::terms_given, messages::terms_asked> another_;
   std::atomic<bool> server_parted_{false}; ///< For now.
   bool is_elsewhere_ = false;              ///< Another run is served there.
 };

@@ -90,6 +90,8 @@ result<std::shared_ptr<actors::vault>> open_vault(const join_context& in,
   if (in.store.empty())
     return std::make_shared<actors::memory_vault>();
   const auto others = count_set_aside(in.store, run);
+  if (auto ok = actors::disk_vault::wait_for(in.store, run, in.say); !ok)
+    return tl::make_unexpected(ok.error());
   actors::disk_vault::options how;
   how.say = in.say;
   auto made = actors::disk_vault::open(in.store, run, std::move(how));

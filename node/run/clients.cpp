@@ -30,17 +30,18 @@ result<void> clients::start(neighbours in) {
   }
   const auto there = policies::presence{f_.work.life}.at_first();
   for (std::uint64_t k = 1; k <= f_.x.clients.invitable(); ++k) {
-    auto client =
-      start_client(system_, {.options = talk_of(f_.x, f_.work, {k}),
-                             .network = in.hub->client_side({k}),
-                             .files = in.files,
-                             .worker = in.worker,
-                             .started = in.started,
-                             .life = {.duration = duration,
-                                      .drops_out = drop_outs_of(f_.x),
-                                      .absent = !there.contains({k})},
-                             .resumed = f_.resumed});
-    in.hub->connect({k}, client);
+    auto client = start_client(
+      system_,
+      {.options = talk_of(f_.x, f_.work, {k}),
+       .network = in.hub->client_side({k}),
+       .files = in.files,
+       .worker = in.worker,
+       .started = in.started,
+       .life = {.duration = duration,
+                .drops_out = drop_outs_of(f_.x),
+                .absent = !there.contains({k})},
+       .resumed = f_.resumed},
+      [&](const client_actor& made) { in.hub->connect({k}, made); });
     all_.emplace(client_id{k}, std::move(client));
   }
   auto world = start_world(system_, {.options = f_.work.life,

@@ -1,7 +1,10 @@
 """A server and its joining processes, with a witness between them, for tests that kill them."""
 
+import collections
 import contextlib
+import itertools
 import json
+import os
 import pathlib
 import re
 import sqlite3
@@ -46,6 +49,19 @@ class Stalls:
         return sum(max(0.0, min(end, b) - max(begin, a)) for a, b in self.seen)
 
 
+class Life:
+    """Of a server: when it began, was seen to listen, and died."""
+
+    def __init__(self, pid, began):
+        self.began, self.listened, self.died = began, None, None
+        threading.Thread(target=self.watch, args=(pid,), daemon=True).start()
+
+    def watch(self, pid):
+        with contextlib.suppress(ChildProcessError):  # Somebody has just waited for it.
+            os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        self.died = time.monotonic()
+
+
 class Run:
     """Started with `begin`; `close` ends whatever is left. With keys nobody can read along: there is no witness then, and when a
     process is back is known by what the run's record has its clients say."""
@@ -65,10 +81,9 @@ class Run:
         # Seconds from when a server listens to the first welcome of each process that was there, with keys to the first word
         # behind it; and what it took to listen.
         self.recoveries = []
-        self.starting = None
+        self.life = None  # Of the server.
         self.took = 0.0
         self.drained = False
-        self.over = None  # When the run ended.
         self.late = set()
         self.kills = []
         self.stalls = Stalls()
@@ -92,10 +107,12 @@ class Run:
         """Returns where its log is."""
         log = self.log("server")
         self.note_recovery()
+        began = time.monotonic()
         self.server = subprocess.Popen(
             [self.troupe, "serve", self.folder or self.scratch / "run.toml", "--folder", self.scratch / "runs",
              "--format", "json", *(["--keys", self.keys] if self.keys else ["--insecure"])],
             stdout=self.log("summary"), stderr=log)
+        self.life = Life(self.server.pid, began)
         return pathlib.Path(log.name)
 
     def serve_for(self, seconds):
@@ -108,13 +125,13 @@ class Run:
 
     def serve(self):
         """Returns once it listens, or has ended."""
-        began = time.monotonic()
         log = self.start()
-        deadline = began + 120  # The machine may be busy.
+        life = self.life
+        deadline = life.began + 120  # The machine may be busy.
         while time.monotonic() < deadline and self.server.poll() is None:
             if line := LISTENS.search(log.read_text(encoding="utf-8")):
-                self.starting = time.monotonic()
-                self.took = self.starting - began
+                life.listened = time.monotonic()
+                self.took = life.listened - life.began
                 if self.folder is None:
                     self.meet(line.group().split())
                 return
@@ -133,26 +150,35 @@ class Run:
 
     def note_recovery(self):
         """Of the server that is gone: how long each process that lived as long waited for its first welcome."""
-        if not self.starting:
+        life, self.life = self.life, None
+        if life is None or life.listened is None:
             return
-        listened, self.starting = self.starting, None
-        over = self.over or time.monotonic()
-        heard = self.witness.record.welcomes if self.witness else self.spoken(listened - LATELY)
+        over = min(life.died or time.monotonic(), time.monotonic())
+        heard = self.welcomes(life)
         for i, since in enumerate(self.joined):
-            seen = [at for at, who in heard if who == i and at > since]
-            if not any(at < listened for at in seen):
+            seen = [(at, is_own) for at, who, is_own in heard if who == i and at > since]
+            if all(is_own for _, is_own in seen):
                 continue  # It has just begun.
-            back = next((at for at in seen if at > listened), over)
-            if back == over and not self.witness and over - listened < LATELY:
+            own = [at for at, is_own in seen if is_own]
+            if not own and not self.witness and over - life.listened < LATELY:
                 continue  # Without a witness a welcome is not seen, and it may not have been asked for anything.
-            waited = back - listened - (still := self.stalls.within(listened, back))
+            # One that is welcome before this thread saw the server listen has not waited.
+            back = max(own[0] if own else over, life.listened)
+            waited = back - life.listened - (still := self.stalls.within(life.listened, back))
             if still > 0:
                 print(f"the machine stood still for {still:.1f} s while process {i} came back")
-            if seen[-1] > listened or waited > SLOW:
+            if own or waited > SLOW:
                 self.recoveries.append((waited, self.took))
             if waited > SLOW:
-                print(f"process {i} is welcome {waited:.1f} s after the server listens, which took {self.took:.1f} s:",
-                      self.seen_between(listened - 1, over))
+                print(f"process {i} is {'' if own else 'not '}welcome {waited:.1f} s after the server listens, which took "
+                      f"{self.took:.1f} s:", self.seen_between(life.began, over, i))
+
+    def welcomes(self, life):
+        """(instant, process, whether by this server) of each; with keys, of words behind them."""
+        if not self.witness:
+            return [(at, who, at > life.listened) for at, who in self.spoken(life.listened - LATELY)]
+        record = self.witness.record
+        return [(at, who, record.servers[server] >= life.began) for at, who, server in record.welcomes]
 
     def spoken(self, since):
         """(instant, process) of what the record has clients fetch and offer since then."""
@@ -168,14 +194,18 @@ class Run:
                 out.append((at, process_of[x["client"]]))
         return out[::-1]
 
-    def seen_between(self, begin, end):
-        """What sessions were made of, for people."""
-        out, last = [], None
-        for at, *what in tuple(self.witness.record.timeline) if self.witness else ():  # It grows meanwhile.
-            if begin <= at <= end and what[:3] != last:
-                out.append(f"{at - begin:.2f} {' '.join(map(str, what))}")
-                last = what[:3]
-        return "; ".join([f"kills {[round(at - begin, 2) for at in self.kills if begin <= at <= end]}", *out[:16]])
+    def seen_between(self, begin, end, process=None):
+        """What sessions were made of, of one process or of all, for people."""
+        out, counts = [], collections.Counter()
+        seen = [x[:4] for x in tuple(self.witness.record.timeline) if begin <= x[0] <= end and process in (None, x[3])] \
+            if self.witness else []  # It grows meanwhile.
+        for what, group in itertools.groupby(seen, key=lambda x: x[1:]):
+            times = [at - begin for at, *_ in group]
+            counts[what[0]] += len(times)
+            more = f" ({len(times)} until {times[-1]:.2f})" if len(times) > 1 else ""
+            out.append(f"{times[0]:.2f} {' '.join(map(str, what))}{more}")
+        return "; ".join([f"kills {[round(at - begin, 2) for at in self.kills if begin <= at <= end]}", *out[:16],
+                          f"in all {json.dumps(counts)}"])
 
     def join(self, i):
         self.joined[i] = time.monotonic()
@@ -191,7 +221,6 @@ class Run:
     def finish(self):
         """Lets it end. Who came back when it was over waits for a server, and is in `late`."""
         assert self.server.wait(400) == 0 or self.was_over(), "the server fails"
-        self.over = time.monotonic()
         for i, process in enumerate(self.clients):
             with contextlib.suppress(subprocess.TimeoutExpired):
                 assert process.wait(10 if i == 0 else 2) == 0, f"clients {i} end with {process.returncode}"

@@ -206,7 +206,7 @@ class Killer:
         """Who has said a welcome or two has not; without a witness, who has not heard a word of each process that is as much as a
         fetch or an offer, and so is behind its welcomes."""
         if self.run.witness:
-            return sum(at > since for at, _ in self.run.witness.record.welcomes) >= 30
+            return sum(at > since for at, *_ in self.run.witness.record.welcomes) >= 30
         return {i for _, i in self.run.spoken(since)} >= set(range(len(self.run.clients)))
 
     def at_random(self, server=False, client=False):

@@ -40,7 +40,8 @@ class Record:
         self.begun_upto = collections.Counter()  # Client to the newest visit that it fetched or offered for.
         self.offering = set()  # Visits of whose offers some bytes went by.
         self.counts = collections.Counter()
-        self.welcomes = []  # Instants, and of which process.
+        self.welcomes = []  # Instants, of which process, and by which server.
+        self.servers = {}  # To when each was first heard; to each process it is another one.
         self.farewells = collections.Counter()
         self.last_said = {}  # Visit to when its offer was last said, and to which server.
         self.process_of = {}  # Client to the process that it lives in.

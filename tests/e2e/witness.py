@@ -23,6 +23,7 @@ OUT_BYTES_MAX = 1 << 20  # Beyond it the other side is not read: senders wait, a
 FINISHED = REASONS.index("finished")
 OFFER = 0x0101  # It begins with its visit.
 OVER = 1  # As processes part.
+SESSIONS = ("opened", "terms_asked", "terms_given", "places_asked", "places_given", "hello", "welcome", "farewell")
 
 
 class Connection:
@@ -250,6 +251,8 @@ class Witness(threading.Thread):
         self.record.counts[f"pieces {way}"] += 1
         if x.kind == wire_reader.OPENED:
             _, one.instances[way] = struct.unpack("<HQ", x.body)
+            if way == "down":
+                self.record.servers.setdefault(one.instances[way], time.monotonic())
             one.number = x.connection
             self.record.opened[one.process] = time.monotonic()
             return self.say("opened", one, way, x.channel, x)
@@ -286,7 +289,7 @@ class Witness(threading.Thread):
 
     def message(self, one, way, channel, name, message):
         if name == "welcome":
-            self.record.welcomes.append((time.monotonic(), one.process))
+            self.record.welcomes.append((time.monotonic(), one.process, one.instances["down"]))
             self.record.process_of[channel] = one.process
         self.record.heard(name, message, channel, one.instances["down"])
         is_end = {"farewell": FINISHED, "process_parted": OVER}.get(name)
@@ -295,7 +298,7 @@ class Witness(threading.Thread):
         self.say(name, one, way, channel, message)
 
     def say(self, name, one, way, channel, message):
-        if name in ("opened", "hello", "welcome", "farewell", "terms_asked"):
+        if name in SESSIONS:
             self.record.timeline.append((time.monotonic(), name, way, one.process, channel))
         with self.lock:
             self.traps = [fires for fires in self.traps if not fires(name, way, channel, message, one)]

@@ -307,9 +307,10 @@ void sim_node::start_client(client_id who) {
   x.files = p.vault;
   x.worker = p.worker;
   x.started = p.args.started;
-  const auto started = actors::start_client(p.w.system(), std::move(x));
+  const auto started = actors::start_client(
+    p.w.system(), std::move(x),
+    [&](const actors::client_actor& made) { p.network->connect(who, made); });
   p.clients[who] = caf::actor_cast<caf::actor>(started);
-  p.network->connect(who, started);
 }
 
 bool sim_node::step() {

@@ -39,6 +39,26 @@ private:
   inquiry* asks_;
 };
 
+/// One that answers when a test has it answer.
+class late_server final : public transport::endpoint {
+public:
+  std::size_t send(peer_id, messages::any_message x) override {
+    if (const auto* question = std::get_if<messages::terms_asked>(&x))
+      heard.push_back(question->nonce);
+    return 1;
+  }
+
+  void answer(inquiry& to, std::uint64_t nonce) {
+    messages::terms_given out;
+    out.nonce = nonce;
+    to.heard(messages::any_message{std::move(out)});
+  }
+
+  std::vector<std::uint64_t> heard; ///< Nonces, as they came.
+};
+
+constexpr double a_moment = 0.001; ///< Seconds.
+
 /// How often it looks for an answer of nobody, where somebody stops it after
 /// the third time.
 int looks_within(double seconds) {
@@ -86,6 +106,34 @@ TEST(inquiry, ends_with_the_answer) {
     {.seconds = 0, .meanwhile = [&] { ++looks; }});
   EXPECT_TRUE(found);
   EXPECT_EQ(looks, 0);
+}
+
+// Else who is always slower than patience is never heard.
+TEST(open_question, is_answered_by_what_comes_after_its_time) {
+  inquiry asks;
+  late_server server;
+  open_question<messages::terms_given, messages::terms_asked> testee;
+  EXPECT_FALSE(testee.is_open());
+  testee.raise();
+  EXPECT_FALSE(testee.ask(asks, server, {.seconds = a_moment}));
+  EXPECT_TRUE(testee.is_open());
+  server.answer(asks, server.heard.at(0));
+  EXPECT_TRUE(testee.ask(asks, server, {.seconds = a_moment}));
+  EXPECT_FALSE(testee.is_open());
+}
+
+TEST(open_question, takes_no_answer_of_who_served_before) {
+  inquiry asks;
+  late_server server;
+  open_question<messages::terms_given, messages::terms_asked> testee;
+  testee.raise();
+  EXPECT_FALSE(testee.ask(asks, server, {.seconds = a_moment}));
+  testee.raise();
+  server.answer(asks, server.heard.at(0));
+  EXPECT_FALSE(testee.ask(asks, server, {.seconds = a_moment}));
+  EXPECT_NE(server.heard.at(1), server.heard.at(0));
+  server.answer(asks, server.heard.at(1));
+  EXPECT_TRUE(testee.ask(asks, server, {.seconds = a_moment}));
 }
 
 } // namespace troupe::node
