@@ -44,11 +44,16 @@ void label_report::add(client_id who) {
   ++added_;
   const auto classes = of_.classes();
   // Who mixes what several say may have judged a row twice, or none.
+  const auto rows = static_cast<double>(test.size());
   if (tally.rows == test.size()) {
     if (classes > 0)
       found_["matthews"][who] = matthews(tally.taken_for, classes);
     else
-      found_["span_f1"][who] = tally.overlap / static_cast<double>(tally.rows);
+      found_["span_f1"][who] = tally.overlap / rows;
+  }
+  if (tally.told == test.size()) {
+    found_["answer_exact"][who] = tally.exact / rows;
+    found_["answer_f1"][who] = tally.f1 / rows;
   }
   if (classes > 0)
     add_control(who, clients_.train[k], test);

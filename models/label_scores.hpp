@@ -39,7 +39,8 @@ public:
   void add(client_id who);
 
   /// Of each client by its number, and their means:
-  ///   matthews, span_f1: not of a client whose method judges rows otherwise;
+  ///   matthews, span_f1, answer_exact, answer_f1: not of a client whose method
+  ///     judges rows otherwise;
   ///   majority_accuracy: of who always says the class that most of the
   ///     client's training rows have;
   ///   clients_of_one_class: whose test rows have but one.

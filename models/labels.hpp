@@ -21,7 +21,11 @@ struct label_tally {
   std::uint64_t rows = 0;
   /// classes x classes: rows of each class, by what they were taken for.
   std::vector<std::uint64_t> taken_for = {};
-  double overlap = 0; ///< Of spans: F1, added up over rows.
+  double overlap = 0; ///< Of spans: F1 of their places, added up over rows.
+  /// Rows of them whose answers are known as texts; of these texts exact
+  /// matches and F1 as SQuAD's script counts them, added up likewise.
+  std::uint64_t told = 0;
+  double exact = 0, f1 = 0;
 };
 
 /// The side of an objective whose rows have labels.

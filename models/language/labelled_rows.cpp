@@ -166,8 +166,17 @@ private:
                           .last = (*made)->last,
                           .is_cut = (*made)->is_cut});
       set.ids.insert(set.ids.end(), (*made)->ids.begin(), (*made)->ids.end());
+      if (part == text_part::test && how.files.task == text_task::span)
+        to.asked_.push_back(asked_of(text, (*made)->text_first));
     }
     return {};
+  }
+
+  static asked_text asked_of(const labelled_text& text, std::size_t first) {
+    asked_text x{.text = text.text, .first = first, .meant = text.meant};
+    if (x.meant.empty())
+      x.meant.emplace_back();
+    return x;
   }
 
   bool is_wanted(text_part part) const noexcept {
@@ -279,6 +288,7 @@ labelled_rows::load(const labelled_options& how,
   out->task_ = how.files.task;
   out->context_ = how.context;
   out->vocabulary_ = static_cast<std::uint32_t>(by->size());
+  out->by_ = by;
   loader all{
     .how = how, .rows_of = {how.files.task, how.context, *by}, .to = *out};
   if (auto ok = all.load(); !ok)
@@ -300,6 +310,19 @@ token_span labelled_rows::asked_of(split part, std::uint32_t number) const {
 bool labelled_rows::is_cut(split part, std::uint32_t number) const {
   TROUPE_ASSERT(number < size(part));
   return of(part).rows[number].is_cut;
+}
+
+std::string labelled_rows::said(std::uint32_t number,
+                                const token_span& x) const {
+  TROUPE_ASSERT(number < asked_.size());
+  const auto& row = test_.rows[number];
+  return said_by(x, std::span{test_.ids}.subspan(row.begin, row.size),
+                 asked_[number], *by_);
+}
+
+std::span<const std::string> labelled_rows::meant(std::uint32_t number) const {
+  TROUPE_ASSERT(number < asked_.size());
+  return asked_[number].meant;
 }
 
 void labelled_rows::read(split part, std::uint32_t row,

@@ -22,7 +22,9 @@
 
 #include "core/result.hpp"
 #include "models/data/example_set.hpp"
+#include "models/language/asked_text.hpp"
 #include "models/language/labelled_texts.hpp"
+#include "models/language/row_answers.hpp"
 #include "models/language/token_rows.hpp"
 #include "models/language/token_span.hpp"
 #include "models/language/tokenizer.hpp"
@@ -44,7 +46,7 @@ struct labelled_options {
 };
 
 /// The training set has all training rows and then all validation rows.
-class labelled_rows final : public token_rows {
+class labelled_rows final : public token_rows, public row_answers {
 public:
   /// Returns `invalid_data` where a file cannot be used, a client has no row
   /// for a part with a share, or nothing tells rows apart.
@@ -112,6 +114,15 @@ public:
   void read(split part, std::uint32_t row, std::span<std::int32_t> ids,
             std::span<std::int32_t> targets) const override;
 
+  /// Of spans. Answers are the text's own words, by those that stand in the
+  /// file: nobody learns from them, so `content` has none of them.
+  const row_answers* answers() const noexcept override {
+    return task_ == text_task::span ? this : nullptr;
+  }
+
+  std::string said(std::uint32_t number, const token_span& x) const override;
+  std::span<const std::string> meant(std::uint32_t number) const override;
+
 private:
   struct loader;
 
@@ -134,6 +145,7 @@ private:
     return part == split::train ? training_ : test_;
   }
 
+  std::shared_ptr<const tokenizer> by_;
   text_task task_ = text_task::classify;
   std::size_t context_ = 0;
   std::uint32_t vocabulary_ = 0;
@@ -143,6 +155,7 @@ private:
   std::uint64_t beyond_ = 0;
   row_set training_;
   row_set test_;
+  std::vector<asked_text> asked_; ///< Of spans, as the rows of the test set.
   partition clients_;
   digest content_{};
 };

@@ -102,7 +102,8 @@ private:
   result<void> read_answer(const json& in, labelled_text& to) const {
     const auto* answer = text_at(in, "answer");
     if (answer == nullptr || answer->empty())
-      return {};
+      return read_others(in, to);
+    to.meant.push_back(*answer);
     auto at = to.text.find(*answer);
     if (const auto* said = in.find("begin"); said != nullptr) {
       const auto letter = said->count();
@@ -117,6 +118,24 @@ private:
                                  "of the text, or no answer, would do");
     to.begin = at;
     to.end = at + answer->size();
+    return read_others(in, to);
+  }
+
+  result<void> read_others(const json& in, labelled_text& to) const {
+    const auto* others = in.find("answers");
+    if (others == nullptr)
+      return {};
+    const auto* all = others->items();
+    if (all == nullptr || !std::ranges::all_of(*all, [](const json& x) {
+          return x.text() != nullptr;
+        }))
+      return fail_at(where_, "has 'answers' that are no list of texts; [\"…\", "
+                             "\"…\"], or none, would do");
+    if (to.meant.empty() && !all->empty())
+      return fail_at(where_, "has 'answers' and no 'answer', which is learned; "
+                             "one of them that its text has would do");
+    for (const auto& x : *all)
+      to.meant.push_back(*x.text());
     return {};
   }
 

@@ -26,6 +26,8 @@ struct labelled_text {
   std::string source = {};
   /// Of an answer, in bytes of the text; equal: there is none.
   std::size_t begin = 0, end = 0;
+  /// Answers that would do, the one that is learned first.
+  std::vector<std::string> meant = {};
 };
 
 struct labelled_user {
@@ -43,8 +45,9 @@ struct labelled_files {
 
 /// Reads FOLDER/USER.jsonl of each user. A line is an object with
 ///   classify: "text", the label;
-///   span: "text", "question", "answer" where there is one, and "begin", how
-///     many letters of the text stand before it (else it is the first such);
+///   span: "text", "question", "answer" where there is one, "begin", how many
+///     letters of the text stand before it (else it is the first such), and
+///     "answers", a list of texts that would do as well;
 ///   describe: "before", "text".
 /// "source" may stand in all of them, and the label too. A label is a text or a
 /// whole number. Returns `invalid_data`, naming file and line. @pre the task is

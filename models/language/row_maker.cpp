@@ -73,7 +73,7 @@ row_maker::made row_maker::make_span(const labelled_text& text, made_row x,
   if (auto ok = by_.encode(text.before, special_rule::as_text, x.ids); !ok)
     return tl::make_unexpected(ok.error());
   append_tokens(x.ids, frame_.after);
-  const auto begin = x.ids.size();
+  const auto begin = x.text_first = x.ids.size();
   const auto words = word_tokens::of(text.text, by_);
   if (!words)
     return tl::make_unexpected(words.error());

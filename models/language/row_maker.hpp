@@ -18,7 +18,8 @@ struct made_row {
   /// Of a span its ends, or those of `token_span::beyond()`; of a description
   /// where the text begins.
   std::uint32_t first = 0, last = 0;
-  bool is_cut = false; ///< Some of the text is beyond the context.
+  std::size_t text_first = 0; ///< Of a span: where its text begins.
+  bool is_cut = false;        ///< Some of the text is beyond the context.
 };
 
 class row_maker {

@@ -8,6 +8,8 @@
 
 namespace troupe::models {
 
+class row_answers;
+
 /// Rows as a language model takes them. Nobody changes them; from several
 /// threads.
 class token_rows {
@@ -22,6 +24,11 @@ public:
   /// that it should foretell, or -1 for none. @pre both of context()
   virtual void read(split part, std::uint32_t row, std::span<std::int32_t> ids,
                     std::span<std::int32_t> targets) const = 0;
+
+  /// Null: rows have no questions, or nobody knows answers as texts.
+  virtual const row_answers* answers() const noexcept {
+    return nullptr;
+  }
 };
 
 } // namespace troupe::models

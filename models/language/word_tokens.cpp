@@ -58,4 +58,10 @@ word_tokens::of_bytes(std::size_t begin, std::size_t end) const {
   return std::pair{first, last - 1};
 }
 
+const word_tokens::word*
+word_tokens::with_token(std::size_t place) const noexcept {
+  const auto found = std::ranges::upper_bound(words_, place, {}, &word::last);
+  return found == words_.end() ? nullptr : &*found;
+}
+
 } // namespace troupe::models

@@ -16,6 +16,11 @@ namespace troupe::models {
 /// words are treated so: where an answer ends does not show in the ids.
 class word_tokens {
 public:
+  struct word {
+    std::size_t begin = 0, end = 0;  ///< In bytes.
+    std::size_t first = 0, last = 0; ///< Its ids; the last is the next one's.
+  };
+
   [[nodiscard]] static result<word_tokens> of(std::string_view text,
                                               const tokenizer& by);
 
@@ -28,12 +33,10 @@ public:
   std::optional<std::pair<std::size_t, std::size_t>>
   of_bytes(std::size_t begin, std::size_t end) const;
 
-private:
-  struct word {
-    std::size_t begin = 0, end = 0;  ///< In bytes.
-    std::size_t first = 0, last = 0; ///< Its ids; the last is the next one's.
-  };
+  /// Null: there are not so many tokens.
+  const word* with_token(std::size_t place) const noexcept;
 
+private:
   std::vector<token_id> ids_;
   std::vector<word> words_;
 };

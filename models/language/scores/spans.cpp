@@ -49,16 +49,20 @@ word_list words_of_answer(std::string_view text) {
   return words_between_spaces(without_articles(line));
 }
 
-/// The mean of the best, in percent.
 template <class Function>
-double mean_of_best(std::span<const said_and_meant> xs, Function f) {
+double best_answer(const said_and_meant& x, Function f) {
+  double best = 0;
+  for (const auto& text : x.meant)
+    best = std::max(best, f(x.said, text));
+  return best;
+}
+
+/// In percent.
+template <class Function>
+double mean_percent(std::span<const said_and_meant> xs, Function f) {
   double sum = 0;
-  for (const auto& x : xs) {
-    double best = 0;
-    for (const auto& text : x.meant)
-      best = std::max(best, f(x.said, text));
-    sum += best;
-  }
+  for (const auto& x : xs)
+    sum += f(x);
   return xs.empty() ? 0 : 100 * sum / static_cast<double>(xs.size());
 }
 
@@ -87,14 +91,22 @@ double f1_of_answers(std::string_view said, std::string_view meant) {
   return 2 * precision * recall / (precision + recall);
 }
 
-double exact_matches(std::span<const said_and_meant> xs) {
-  return mean_of_best(xs, [](std::string_view said, std::string_view meant) {
+double best_match(const said_and_meant& x) {
+  return best_answer(x, [](std::string_view said, std::string_view meant) {
     return are_equal_answers(said, meant) ? 1.0 : 0.0;
   });
 }
 
+double best_f1(const said_and_meant& x) {
+  return best_answer(x, f1_of_answers);
+}
+
+double exact_matches(std::span<const said_and_meant> xs) {
+  return mean_percent(xs, best_match);
+}
+
 double mean_f1(std::span<const said_and_meant> xs) {
-  return mean_of_best(xs, f1_of_answers);
+  return mean_percent(xs, best_f1);
 }
 
 } // namespace troupe::models

@@ -16,6 +16,10 @@ bool are_equal_answers(std::string_view said, std::string_view meant);
 /// both are.
 double f1_of_answers(std::string_view said, std::string_view meant);
 
+/// From 0 to 1, by the best of what was meant.
+double best_match(const said_and_meant& x);
+double best_f1(const said_and_meant& x);
+
 /// In percent, each answer by the best of what was meant.
 double exact_matches(std::span<const said_and_meant> xs);
 double mean_f1(std::span<const said_and_meant> xs);

@@ -167,7 +167,7 @@ protected:
     return at::cross_entropy_loss(said, x.targets, {}, at::Reduction::None);
   }
 
-  scores score(split part, const at::Tensor& said,
+  scores score(split part, row_numbers /*which*/, const at::Tensor& said,
                const language_pass& x) override {
     const auto flat = said.contiguous();
     const auto wanted = x.targets.contiguous();

@@ -69,7 +69,7 @@ result<scores> labelled_objective::evaluate(split part, row_numbers which) {
                      [&](row_numbers some) -> result<void> {
                        const c10::NoGradGuard no_grad;
                        const auto pass = read_pass(*rows_, part, some);
-                       sum += score(part, say_pass(pass), pass);
+                       sum += score(part, some, say_pass(pass), pass);
                        return {};
                      })
     .map([&] { return sum; });

@@ -82,8 +82,8 @@ protected:
   virtual at::Tensor losses(const at::Tensor& said,
                             const language_pass& x) const = 0;
 
-  /// Without a graph.
-  virtual scores score(split part, const at::Tensor& said,
+  /// Rows of a pass, without a graph.
+  virtual scores score(split part, row_numbers which, const at::Tensor& said,
                        const language_pass& x) = 0;
 
   /// What goes into the head: [rows x tokens x width].

@@ -9,6 +9,8 @@
 #include "core/assert.hpp"
 #include "models/labels.hpp"
 #include "models/language/headed_base.hpp"
+#include "models/language/row_answers.hpp"
+#include "models/language/scores/spans.hpp"
 #include "models/language/token_span.hpp"
 #include "models/torch/language/labelled_objective.hpp"
 
@@ -62,7 +64,7 @@ protected:
       .neg();
   }
 
-  scores score(split part, const at::Tensor& said,
+  scores score(split part, row_numbers which, const at::Tensor& said,
                const language_pass& x) override {
     const auto flat = said.contiguous();
     const auto own = losses(said, x).contiguous();
@@ -81,12 +83,26 @@ protected:
       if (part == split::test) {
         ++tally_.rows;
         tally_.overlap += f1_of(found, is);
+        judge(which[i], found);
       }
     }
     return sum;
   }
 
 private:
+  /// As texts, if anybody knows those.
+  void judge(std::uint32_t row, const token_span& found) {
+    const auto* answers = rows().answers();
+    if (answers == nullptr)
+      return;
+    const auto meant = answers->meant(row);
+    const said_and_meant x{.said = answers->said(row, found),
+                           .meant = {meant.begin(), meant.end()}};
+    ++tally_.told;
+    tally_.exact += best_match(x);
+    tally_.f1 += best_f1(x);
+  }
+
   label_tally tally_;
 };
 

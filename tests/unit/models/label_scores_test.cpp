@@ -157,6 +157,23 @@ TEST(label_reports, have_the_overlap_of_spans_and_no_class) {
                                                 Pair("span_f1.2", 0.25)));
 }
 
+TEST(label_reports, have_what_answers_are_worth_as_texts) {
+  known_labels labels;
+  labels.count = 0;
+  label_report report{labels, two_clients};
+  labels.next = {.rows = 2, .overlap = 1, .told = 2, .exact = 1, .f1 = 1.5};
+  report.add({1});
+  // Of rows that nobody knows as texts there is nothing to say.
+  labels.next = {.rows = 1, .overlap = 1};
+  report.add({2});
+  const auto all = put(report);
+  EXPECT_EQ(all.at("answer_exact.1"), 0.5);
+  EXPECT_EQ(all.at("answer_f1.1"), 0.75);
+  EXPECT_EQ(all.at("answer_exact"), 0.5);
+  EXPECT_FALSE(all.contains("answer_exact.2"));
+  EXPECT_EQ(all.at("span_f1.2"), 1);
+}
+
 TEST(label_reports, stand_beside_the_scores_of_clients) {
   quadratic_federation federation{
     {.method = shared_model("sgd"),

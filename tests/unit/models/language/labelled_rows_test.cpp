@@ -182,6 +182,36 @@ TEST_F(labelled_folder, is_judged_by_answers_that_are_beyond_the_context) {
             40u);
 }
 
+TEST_F(labelled_folder, knows_answers_as_texts) {
+  how.context = 24;
+  how.files.task = text_task::span;
+  std::string lines;
+  for (int i = 0; i < 80; ++i)
+    lines +=
+      "{\"text\": \"" + std::to_string(i) + " is Me\", \"question\": \"who\""
+      + (i % 2 == 0 ? ", \"answer\": \"Me\", \"answers\": [\"I\"]}\n" : "}\n");
+  write("a", lines);
+  const auto rows = load();
+  ASSERT_TRUE(rows);
+  const auto* answers = rows->answers();
+  ASSERT_TRUE(answers);
+  std::size_t none = 0;
+  for (const auto row : rows->clients().test[0]) {
+    const auto meant = answers->meant(row);
+    const auto is = rows->asked_of(split::test, row);
+    ASSERT_FALSE(meant.empty());
+    EXPECT_EQ(answers->said(row, is), meant.front());
+    EXPECT_EQ(answers->said(row, {1, 2}), "ho");
+    EXPECT_EQ(meant.size(), is.is_none() ? 1u : 2u);
+    none += is.is_none();
+  }
+  EXPECT_GT(none, 0u);
+  EXPECT_LT(none, rows->size(split::test));
+  how.files.task = text_task::classify;
+  write_sources("a", 60, 5);
+  EXPECT_FALSE(load()->answers());
+}
+
 TEST_F(labelled_folder, asks_for_a_description_and_not_for_what_it_is_of) {
   train_alone();
   how.context = 7;

@@ -90,6 +90,31 @@ TEST_F(labelled_lines, say_where_an_answer_stands) {
   EXPECT_EQ(all[0].texts[2].begin, all[0].texts[2].end);
 }
 
+TEST_F(labelled_lines, have_all_answers_that_would_do) {
+  from.task = text_task::span;
+  write("a", "{\"text\": \"a b\", \"question\": \"q\", \"answer\": \"b\", "
+             "\"answers\": [\"a b\", \"bee\"]}\n"
+             "{\"text\": \"a b\", \"question\": \"q\", \"answer\": \"a\"}\n"
+             "{\"text\": \"a b\", \"question\": \"q\", \"answers\": []}\n");
+  const auto all = users();
+  ASSERT_EQ(all[0].texts.size(), 3u);
+  EXPECT_THAT(all[0].texts[0].meant, ElementsAre("b", "a b", "bee"));
+  EXPECT_THAT(all[0].texts[1].meant, ElementsAre("a"));
+  EXPECT_TRUE(all[0].texts[2].meant.empty());
+  const std::string asked = "{\"text\": \"a b\", \"question\": \"q\", ";
+  const auto at_line = at.path() + "/a.jsonl:1: ";
+  for (const std::string wrong : {"\"a\"", "[\"a\", 1]"})
+    EXPECT_EQ(refusal(text_task::span,
+                      asked + "\"answer\": \"a\", \"answers\": " + wrong + "}"),
+              at_line
+                + "has 'answers' that are no list of texts; [\"…\", \"…\"], or "
+                  "none, would do");
+  EXPECT_EQ(refusal(text_task::span, asked + "\"answers\": [\"a\"]}"),
+            at_line
+              + "has 'answers' and no 'answer', which is learned; one of them "
+                "that its text has would do");
+}
+
 TEST_F(labelled_lines, have_what_they_describe) {
   from.task = text_task::describe;
   write("a", "{\"before\": \"name: x\", \"text\": \"It is x.\"}");

@@ -7,9 +7,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "models/labels.hpp"
+#include "models/language/row_answers.hpp"
 #include "tests/support/labelled_scene.hpp"
 
 namespace troupe::models::spans_test {
@@ -38,6 +42,55 @@ std::unique_ptr<objective> finder(std::string_view config,
   return labelled_model(config, both_ends, answered_rows(),
                         {.trained = true, .micro_batch = micro_batch});
 }
+
+/// The test set's answers by row, whatever a model says of them.
+class told_rows final : public token_rows, public row_answers {
+public:
+  struct told {
+    std::string said;
+    std::vector<std::string> meant;
+  };
+
+  explicit told_rows(std::vector<told> all)
+    : rows_(answered_rows()),
+      all_(std::move(all)) {
+    // nop
+  }
+
+  std::size_t context() const noexcept override {
+    return rows_->context();
+  }
+
+  std::uint32_t vocabulary() const noexcept override {
+    return rows_->vocabulary();
+  }
+
+  std::size_t size(split part) const noexcept override {
+    return rows_->size(part);
+  }
+
+  void read(split part, std::uint32_t row, std::span<std::int32_t> ids,
+            std::span<std::int32_t> targets) const override {
+    rows_->read(part, row, ids, targets);
+  }
+
+  const row_answers* answers() const noexcept override {
+    return this;
+  }
+
+  std::string said(std::uint32_t row, const token_span& x) const override {
+    EXPECT_TRUE(x.is_none()) << "all places are alike";
+    return all_.at(row).said;
+  }
+
+  std::span<const std::string> meant(std::uint32_t row) const override {
+    return all_.at(row).meant;
+  }
+
+private:
+  std::shared_ptr<const listed_rows> rows_;
+  std::vector<told> all_;
+};
 
 double loss_by_hand(std::string_view config, objective& of) {
   const auto tensors = test::tensors_in(of);
@@ -90,8 +143,31 @@ TEST(span_finders, find_nothing_where_all_places_are_alike) {
   const auto tally = labels->take_tally();
   EXPECT_EQ(tally.rows, 3u);
   EXPECT_EQ(tally.overlap, 1);
+  EXPECT_EQ(tally.told, 0u) << "nobody knows answers as texts";
   ASSERT_TRUE(model->evaluate(split::train, all_rows));
   EXPECT_EQ(labels->take_tally().rows, 0u);
+}
+
+TEST(span_finders, are_judged_by_what_they_say_as_well) {
+  // Right by another answer, half right in words that stand elsewhere, wrong.
+  const auto rows = std::make_shared<const told_rows>(
+    std::vector<told_rows::told>{{"The Mill.", {"river", "mill"}},
+                                 {"red old mill", {"the mill, red"}},
+                                 {"mill", {""}}});
+  auto model =
+    labelled_model(test::tiny_bert, both_ends, rows, {.trained = true});
+  std::ranges::fill(model->parameters().last(2 * 8 + 2), 0.f);
+  ASSERT_TRUE(model->evaluate(split::test, row_list{2, 0, 1}));
+  const auto all = model->labels()->take_tally();
+  EXPECT_EQ(all.told, 3u);
+  EXPECT_EQ(all.exact, 1);
+  EXPECT_DOUBLE_EQ(all.f1, 1.8);
+  EXPECT_EQ(all.overlap, 1) << "by places the last row is right";
+  // Each row by its own answers, however many go forward together.
+  ASSERT_TRUE(model->evaluate(split::test, row_list{1}));
+  EXPECT_DOUBLE_EQ(model->labels()->take_tally().f1, 0.8);
+  ASSERT_TRUE(model->evaluate(split::train, all_rows));
+  EXPECT_EQ(model->labels()->take_tally().told, 0u);
 }
 
 TEST(span_finders, are_wrong_where_the_answer_is_beyond_the_row) {
