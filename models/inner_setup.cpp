@@ -151,9 +151,11 @@ private:
 
   /// Over the layers that are named, or those that the method has.
   result<void> add(const options& said, std::optional<adapter_plan>& to) {
-    const auto own =
-      value_of(all_, "adapted") != 0 ? &is_of_blocks : &makes_query_or_value;
-    const auto layers = layers_.empty() ? layers_of(base_, own, {}) : layers_;
+    if (auto ok = check_named(base_, layers_); !ok)
+      return ok;
+    const bool takes_all = value_of(all_, "adapted") != 0 || !layers_.empty();
+    const auto layers = layers_of(
+      base_, takes_all ? &is_of_blocks : &makes_query_or_value, layers_);
     return adapters_for(method_, base_, said, layers, ranks_of_attention(said))
       .and_then([&](std::optional<adapter_plan> x) -> result<void> {
         to = std::move(x);

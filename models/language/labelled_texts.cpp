@@ -100,13 +100,18 @@ private:
   }
 
   result<void> read_answer(const json& in, labelled_text& to) const {
-    const auto* answer = text_at(in, "answer");
+    const auto* said = in.find("answer");
+    const auto* answer = said ? said->text() : nullptr;
+    if (answer == nullptr && said != nullptr && said->dump() != "null")
+      return fail_at(where_, "has an 'answer' that is no text; \"…\", words of "
+                             "the text, would do, or without the key no "
+                             "answer");
     if (answer == nullptr || answer->empty())
       return read_others(in, to);
     to.meant.push_back(*answer);
     auto at = to.text.find(*answer);
-    if (const auto* said = in.find("begin"); said != nullptr) {
-      const auto letter = said->count();
+    if (const auto* place = in.find("begin"); place != nullptr) {
+      const auto letter = place->count();
       const auto byte =
         letter ? byte_at_letter(to.text, *letter) : std::nullopt;
       at = byte ? *byte : std::string::npos;

@@ -275,20 +275,30 @@ std::shared_ptr<const tokenizer> own_tokenizer(const fs::path& model) {
   return own ? std::move(*own) : nullptr;
 }
 
+result<void> check_own_tokenizer(const fs::path& model, const tokenizer& by,
+                                 const fs::path& named) {
+  if (model.empty() || named == model)
+    return {};
+  const auto own = own_tokenizer(model);
+  if (own == nullptr || own->content() == by.content())
+    return {};
+  return fail(errc::invalid_config,
+              named.string() + ": is not the tokenizer of " + model.string()
+                + ", which has one of its own: " + described(by) + ", the "
+                + "model's is " + described(*own));
+}
+
 loaded load_tokenizer_for(const fs::path& model, const fs::path& named) {
   if (named.empty())
     return load_tokenizer(model);
   auto by = load_tokenizer(named);
-  if (!by || model.empty() || named == model)
+  if (!by)
     return by;
-  const auto own = own_tokenizer(model);
-  if (own == nullptr || own->content() == (*by)->content())
-    return by;
-  return fail(errc::invalid_config,
-              named.string() + ": is not the tokenizer of " + model.string()
-                + ", which has one of its own: " + described(**by) + ", the "
-                + "model's is " + described(*own)
-                + "; without a name the model's own is taken");
+  if (auto ok = check_own_tokenizer(model, **by, named); !ok)
+    return fail(ok.error().code,
+                ok.error().context
+                  + "; without a name the model's own is taken");
+  return by;
 }
 
 } // namespace troupe::models

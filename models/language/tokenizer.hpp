@@ -84,6 +84,12 @@ load_tokenizer(const std::filesystem::path& path);
 [[nodiscard]] std::shared_ptr<const tokenizer>
 own_tokenizer(const std::filesystem::path& model);
 
+/// Refuses a tokenizer beside a model that has another one of its own:
+/// `invalid_config`. @param model empty: it has no file
+[[nodiscard]] result<void>
+check_own_tokenizer(const std::filesystem::path& model, const tokenizer& by,
+                    const std::filesystem::path& named);
+
 /// The tokenizer that is named or, where none is, the model's own. Returns what
 /// `load_tokenizer` does, and `invalid_config` where the model has one of its
 /// own and another is named: its ids are below the model's and mean nothing.

@@ -22,6 +22,7 @@
 #include "node/run/served_way.hpp"
 #include "node/run/serving.hpp"
 #include "node/task/common_values.hpp"
+#include "node/task/inputs.hpp"
 #include "node/task/materials.hpp"
 #include "node/task/result_file.hpp"
 #include "node/watch/folder.hpp"
@@ -177,6 +178,7 @@ void examine_plan(const fs::path& folder, std::vector<remark>& to) {
                    : remark{"ledger.sqlite", remark_state::fine,
                             "none: the run kept its versions in memory"});
   to.push_back({"config.toml", remark_state::fine, found->x.method});
+  examine(inputs_file, check_inputs_file(folder), to);
   examine_common(found->x, folder, to);
   examine_results(folder, to);
   const auto served = serving::check_book(found->x, folder);

@@ -32,6 +32,7 @@ struct frequent_token {
 struct token_figures {
   std::size_t bytes = 0;
   std::size_t tokens = 0;
+  std::size_t decoded_bytes = 0;
   std::optional<std::uint64_t> unknown = {}; ///< None: nothing can be unknown.
   std::vector<frequent_token> frequent = {}; ///< The most frequent first.
   bool same_bytes = false;                   ///< Decoded again.
@@ -102,6 +103,7 @@ result<token_figures> figures_of(const models::tokenizer& by,
   if (const auto unknown = by.special().unknown)
     x.unknown = static_cast<std::uint64_t>(std::ranges::count(*ids, *unknown));
   x.frequent = most_frequent(*ids, by.size());
+  x.decoded_bytes = back->size();
   x.same_bytes = *back == text;
   return x;
 }
@@ -125,7 +127,8 @@ json to_json(const token_figures& x, const models::tokenizer& by) {
           {"tokens_per_byte", tokens_per_byte(x)},
           {"unknown", x.unknown ? json(*x.unknown) : json(nullptr)},
           {"frequent", std::move(frequent)},
-          {"same_bytes", x.same_bytes}};
+          {"same_bytes", x.same_bytes},
+          {"decoded_bytes", x.decoded_bytes}};
 }
 
 void print(const token_figures& x, const models::tokenizer& by,
@@ -138,13 +141,16 @@ void print(const token_figures& x, const models::tokenizer& by,
   if (x.unknown)
     out << *x.unknown;
   else
-    out << "none can be";
+    out << (x.same_bytes ? "none can be" : "no token says so");
   out << "\n  frequent  ";
   for (const auto& token : x.frequent)
     out << ' ' << in_quotes(by.text_of(token.id)) << ' ' << token.count
         << (&token == &x.frequent.back() ? "" : ",");
   out << "\n  decoded    to " << (x.same_bytes ? "the same" : "other")
-      << " bytes\n";
+      << " bytes";
+  if (x.decoded_bytes < x.bytes)
+    out << ", " << x.bytes - x.decoded_bytes << " fewer";
+  out << '\n';
 }
 
 exit_code say_ids(const models::tokenizer& by, std::string_view text,

@@ -69,8 +69,14 @@ private:
   std::uint32_t vocabulary_;
 };
 
-result<std::vector<models::token_id>> ids_of(const std::string& file,
-                                             const models::tokenizer& by) {
+struct tokens_of_text {
+  std::vector<models::token_id> ids;
+  std::size_t bytes = 0;
+  std::size_t decoded_bytes = 0;
+};
+
+result<tokens_of_text> tokens_of(const std::string& file,
+                                 const models::tokenizer& by) {
   const auto bytes = models::read_file(file, errc::invalid_data);
   if (!bytes)
     return tl::make_unexpected(bytes.error());
@@ -79,7 +85,10 @@ result<std::vector<models::token_id>> ids_of(const std::string& file,
   std::vector<models::token_id> ids;
   if (auto ok = by.encode(text, models::special_rule::as_text, ids); !ok)
     return fail(ok.error().code, file + ": " + ok.error().context);
-  return ids;
+  const auto back = by.decode(ids);
+  if (!back)
+    return fail(back.error().code, file + ": " + back.error().context);
+  return tokens_of_text{std::move(ids), text.size(), back->size()};
 }
 
 std::string words_of_loss(double x) {
@@ -107,6 +116,8 @@ json to_json(const text_worth& x, const text_question& of) {
           {"tokenizer", std::move(tokenizer)},
           {"text", of.text},
           {"context", x.context},
+          {"bytes", x.bytes},
+          {"decoded_bytes", x.decoded_bytes},
           {"tokens", x.tokens},
           {"foretold", x.scores.count},
           {"loss", x.scores.mean_loss()},
@@ -118,12 +129,15 @@ void print(const text_worth& x, const text_question& of, std::ostream& out) {
   out << printable(of.model) << ": " << models::describe(x.base->spec())
       << "\n  text        " << printable(of.text) << "\n  tokens      "
       << x.tokens << ", by " << x.by->kind() << " of " << x.by->size()
-      << ", in windows of " << x.context << std::fixed << std::setprecision(4)
-      << "\n  scored      " << x.scores.count << " of " << x.tokens
-      << " tokens\n  loss        " << x.scores.mean_loss()
-      << " nats, the mean of " << x.scores.count << "\n  perplexity  "
-      << x.scores.perplexity() << std::setprecision(1) << "\n  seconds     "
-      << seconds(x.took) << '\n';
+      << ", in windows of " << x.context;
+  if (x.decoded_bytes < x.bytes)
+    out << "\n  left out    " << x.bytes - x.decoded_bytes << " of " << x.bytes
+        << " bytes, which no token says";
+  out << std::fixed << std::setprecision(4) << "\n  scored      "
+      << x.scores.count << " of " << x.tokens << " tokens\n  loss        "
+      << x.scores.mean_loss() << " nats, the mean of " << x.scores.count
+      << "\n  perplexity  " << x.scores.perplexity() << std::setprecision(1)
+      << "\n  seconds     " << seconds(x.took) << '\n';
 }
 
 } // namespace
@@ -140,15 +154,18 @@ result<text_worth> worth_of(const text_question& x,
   auto by = models::load_tokenizer_for(x.model, x.tokenizer);
   if (!by)
     return tl::make_unexpected(by.error());
-  const auto ids = ids_of(x.text, **by);
-  if (!ids)
-    return tl::make_unexpected(ids.error());
+  const auto found_in = tokens_of(x.text, **by);
+  if (!found_in)
+    return tl::make_unexpected(found_in.error());
+  const auto* ids = &found_in->ids;
   text_worth out{.base = *base,
                  .by = *by,
                  .context = x.context > 0 ? x.context
                                           : std::min<std::size_t>(
                                             spec.context, context_unless_said),
-                 .tokens = ids->size()};
+                 .tokens = ids->size(),
+                 .bytes = found_in->bytes,
+                 .decoded_bytes = found_in->decoded_bytes};
   if (ids->size() <= out.context)
     return fail(errc::invalid_data,
                 x.text + ": has " + std::to_string(ids->size())

@@ -30,9 +30,11 @@ struct text_worth {
   std::shared_ptr<const models::language_base> base;
   std::shared_ptr<const models::tokenizer> by;
   std::size_t context = 0;
-  std::size_t tokens = 0;     ///< Of the text.
-  models::scores scores = {}; ///< Of tokens.
-  instant took = {};          ///< The model alone.
+  std::size_t tokens = 0;        ///< Of the text.
+  std::size_t bytes = 0;         ///< Of the text.
+  std::size_t decoded_bytes = 0; ///< Of what its tokens say.
+  models::scores scores = {};    ///< Of tokens.
+  instant took = {};             ///< The model alone.
 };
 
 /// Returns `invalid_config` where model, tokenizer and context do not go

@@ -15,8 +15,10 @@
 #include "models/shapes.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/commands/export_language.hpp"
+#include "node/commands/put_files.hpp"
 #include "node/config/config.hpp"
 #include "node/task/common_values.hpp"
+#include "node/task/inputs.hpp"
 #include "node/task/language.hpp"
 #include "node/task/result_file.hpp"
 
@@ -224,7 +226,16 @@ result<void> put(const export_wishes& wish, const tensor_file& what) {
     if (config && config->x.model.is_language())
       return put_language(config->x, what, wish.to);
   }
-  return models::write_safetensors(wish.to, what);
+  return put_file(wish.to, what);
+}
+
+/// What stands beside a base, or is as large as it, means nothing with another.
+result<void> check_origin(const export_wishes& wish) {
+  if (!wish.merge && wish.block != models::model_family)
+    return {};
+  const auto config = load_config(wish.folder + "/config.toml");
+  const bool is_language = config && config->x.model.is_language();
+  return is_language ? check_models(wish.folder, config->x) : result<void>{};
 }
 
 } // namespace
@@ -243,8 +254,10 @@ exit_code export_command(arguments args, streams io) {
                    .what = "nothing says what is to be written",
                    .hint = "--merged would do, or --block NAME"},
                   exit_code::usage, line.json(), io);
-  const auto out = wish.merge ? merged_of_run(wish.folder, wish.mixture)
-                              : block_of_run(wish.folder, wish.block);
+  const auto out = check_origin(wish).and_then([&] {
+    return wish.merge ? merged_of_run(wish.folder, wish.mixture)
+                      : block_of_run(wish.folder, wish.block);
+  });
   if (!out)
     return report(out.error(), line.json(), io);
   if (auto done = put(wish, *out); !done)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -13,6 +14,7 @@
 #include "kernels/backend.hpp"
 #include "models/inner_setup.hpp"
 #include "models/language/base.hpp"
+#include "node/commands/put_files.hpp"
 #include "node/config/config.hpp"
 #include "node/task/language.hpp"
 #include "node/task/language_model.hpp"
@@ -33,22 +35,28 @@ constexpr std::array<std::string_view, 6> tokenizer_files{
 
 /// Those of a folder, or of the folder that has the file. A .gguf has its
 /// tokenizer among its values, and no file of it.
-result<void> copy_tokenizer(const fs::path& from, const fs::path& to) {
-  std::error_code why;
-  const bool is_folder = fs::is_directory(from, why);
+std::vector<fs::path> files_of_tokenizer(const fs::path& from) {
+  std::error_code ignored;
+  const bool is_folder = fs::is_directory(from, ignored);
   if (!is_folder
       && std::ranges::find(tokenizer_files, from.filename().string())
            == tokenizer_files.end())
     return {};
   const auto folder = is_folder ? from : from.parent_path();
-  for (const auto name : tokenizer_files) {
-    if (!fs::exists(folder / name, why))
-      continue;
-    fs::copy_file(folder / name, to / name,
-                  fs::copy_options::overwrite_existing, why);
+  std::vector<fs::path> all;
+  for (const auto name : tokenizer_files)
+    if (fs::exists(folder / name, ignored))
+      all.push_back(folder / name);
+  return all;
+}
+
+result<void> copy(const std::vector<fs::path>& files, const fs::path& to) {
+  for (const auto& file : files) {
+    std::error_code why;
+    fs::copy_file(file, to / file.filename(), why);
     if (why)
       return fail(errc::storage_failure,
-                  (to / name).string()
+                  (to / file.filename()).string()
                     + ": cannot be written: " + why.message());
   }
   return {};
@@ -68,9 +76,15 @@ result<void> put_language(const experiment& x, const models::tensor_file& what,
     models::values_of(what, (*base)->tensors(), "what the run learned");
   if (!values)
     return tl::make_unexpected(values.error());
-  return models::write_base(to, (*base)->spec(), *values).and_then([&] {
-    return copy_tokenizer(
-      x.data.tokenizer.empty() ? x.model.path : x.data.tokenizer, to);
+  const auto words = files_of_tokenizer(
+    x.data.tokenizer.empty() ? x.model.path : x.data.tokenizer);
+  std::set<std::string> names{"config.json", "model.safetensors"};
+  for (const auto& file : words)
+    names.insert(file.filename().string());
+  return put_folder(to, names, [&](const fs::path& made) {
+    return models::write_base(made, (*base)->spec(), *values).and_then([&] {
+      return copy(words, made);
+    });
   });
 }
 

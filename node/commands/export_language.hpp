@@ -12,7 +12,7 @@ namespace troupe::node {
 /// Writes a language model that a run trained as a folder that others read, and
 /// a run as its `model.path`: config.json, model.safetensors and, where it is a
 /// file, the tokenizer's. Returns `invalid_data` where those are not all the
-/// model's tensors. @pre x.model.is_language()
+/// model's tensors, and what `put_folder` does. @pre x.model.is_language()
 [[nodiscard]] result<void> put_language(const experiment& x,
                                         const models::tensor_file& what,
                                         const std::filesystem::path& to);

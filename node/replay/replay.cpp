@@ -5,6 +5,7 @@
 #include "models/files.hpp"
 #include "node/replay/last_scores.hpp"
 #include "node/replay/replayer.hpp"
+#include "node/task/inputs.hpp"
 #include "node/task/kept_common.hpp"
 
 namespace troupe::node {
@@ -260,6 +261,8 @@ result<void> begin(const experiment& x, const fs::path& folder,
     auto prepared = prepare_with_kept(x, folder, in.make_model);
     if (!prepared)
       return tl::make_unexpected(prepared.error());
+    if (auto ok = check_inputs(folder, x, *prepared); !ok)
+      return ok;
     to.work = &to.prepared.emplace(std::move(*prepared));
   }
   return replayer::make(x, *to.work, std::move(ahead),

@@ -15,6 +15,7 @@
 #include "node/run/result_files.hpp"
 #include "node/run/rules.hpp"
 #include "node/run/strangers.hpp"
+#include "node/task/inputs.hpp"
 #include "node/task/kept_common.hpp"
 #include "node/watch/folder.hpp"
 #include "node/watch/memory_taken.hpp"
@@ -67,7 +68,7 @@ private:
       if (auto ok = open_folder(); !ok)
         return ok;
     folder_->log("fingerprint " + fingerprint_);
-    if (auto ok = keep_common(folder_->path(), work_); !ok)
+    if (auto ok = hold_inputs(folder_->path(), x_, work_); !ok)
       return ok;
     if (auto ok = begin_books(); !ok)
       return ok;

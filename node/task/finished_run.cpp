@@ -7,6 +7,7 @@
 #include "core/assert.hpp"
 #include "models/families.hpp"
 #include "node/config/config.hpp"
+#include "node/task/inputs.hpp"
 #include "node/task/kept_common.hpp"
 #include "node/task/result_file.hpp"
 
@@ -46,6 +47,8 @@ result<finished_run> read_finished_run(const fs::path& folder,
   auto work = prepare(*x, std::move(*found));
   if (!work)
     return tl::make_unexpected(work.error());
+  if (auto ok = check_inputs(folder, *x, *work); !ok)
+    return tl::make_unexpected(ok.error());
   return finished_run{.folder = folder,
                       .x = std::move(*x),
                       .work = std::move(*work),

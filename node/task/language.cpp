@@ -44,7 +44,16 @@ tokenizer_for(const experiment& x) {
                                 : check_is_brought("data.tokenizer", named);
         !ok)
       return tl::make_unexpected(ok.error());
-  return models::load_tokenizer_for(x.model.path, x.data.tokenizer);
+  auto by = models::load_tokenizer_for(x.model.path, named);
+  if (!by || !has_common(x) || !common_model_of(x).is_language())
+    return by;
+  // It looks at the same tokens.
+  if (auto ok = models::check_own_tokenizer(
+        common_model_of(x).path, **by, named.empty() ? x.model.path : named);
+      !ok)
+    return fail(ok.error().code,
+                ok.error().context + "; that of 'common_model' would do");
+  return by;
 }
 
 bool has_frozen_model(const experiment& x) {

@@ -4,6 +4,7 @@
 // may compute different things.
 
 #include <string>
+#include <vector>
 
 #include "core/result.hpp"
 #include "models/layout.hpp"
@@ -11,9 +12,21 @@
 
 namespace troupe::node {
 
-/// Of a scripted model the bytes of its file; of a language model its tokenizer
-/// and, where it has a file, the base in that; zeros for other kinds. Returns
-/// `invalid_config` or `invalid_data` where it cannot be read.
+struct known_file {
+  std::string name; ///< Of its part in the run: one word.
+  std::string path;
+  models::digest content{};
+};
+
+/// Of all models of a run: a scripted one its bytes, one of language its
+/// tokenizer and, where it has a file, the base in that, and of a common model
+/// likewise. Returns `invalid_config` or `invalid_data` where one cannot be
+/// read.
+[[nodiscard]] result<std::vector<known_file>>
+parts_of_models(const experiment& x);
+
+/// Of the model that is trained, or adapted, all of these together; zeros for
+/// other kinds.
 [[nodiscard]] result<models::digest> digest_of_model(const experiment& x);
 
 /// For people: where that is.

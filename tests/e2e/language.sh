@@ -24,6 +24,16 @@ python3 -c 'import sys; own, other = map(float, sys.argv[1:]); assert 1 < own < 
 printf '{"prompt": "the", "meant": ["the dog"]}\n' >"$scratch/meant.jsonl"
 "$troupe" eval --model "$model" --prompts "$scratch/meant.jsonl" --tokens 4 >"$scratch/out" 2>&1 &&
   grep -q "METEOR [0-9.]* (synonyms: none)" "$scratch/out" || fail "who scores texts does not say what METEOR knows"
+# A tokenizer that makes no letters of bytes has no token for a space.
+cp -r "$model" "$scratch/spaceless"
+python3 - "$scratch/spaceless/tokenizer.json" <<'PY'
+import json, sys
+x = json.load(open(sys.argv[1]))
+x["pre_tokenizer"] = None
+json.dump(x, open(sys.argv[1], "w"))
+PY
+"$troupe" eval --model "$scratch/spaceless" --text "$scratch/en.txt" >"$scratch/out" 2>&1 &&
+  grep -Eq "^  left out +[1-9][0-9]* of [1-9][0-9]* bytes" "$scratch/out" || fail "who scores a text does not say what is left out"
 refused 6 "nowhere" eval --model "$texts/nowhere" --text "$scratch/en.txt"
 "$troupe" data inspect "$model" >"$scratch/out" 2>&1 && grep -q "gpt2, 1 layers of 32" "$scratch/out" || fail "a model is not shown"
 
@@ -62,6 +72,21 @@ ends_with 130 "$process" "a run of language after Ctrl-C"
   --set evaluate_every=4 --set batch_size=4 --set learning_rate=0.01 --set own_steps=40 --set test_tokens=600 \
   --set validation_tokens=600 --folder "$scratch/common" >"$scratch/out" 2>&1 || fail "HOMLoRA does not learn"
 "$troupe" export "$scratch"/common/* --merged --to "$scratch/merged" >"$scratch/out" 2>&1 || fail "its adapter is not merged"
+"$troupe" export "$scratch"/common/* --merged --to "$scratch/merged" >"$scratch/out" 2>&1 || fail "the same is not written again"
+# It takes the place of no other model, and is of no other base.
+was=$(sha256sum "$model"/* "$scratch"/common/*/model.safetensors)
+refused 1 "model.safetensors is there and is another" export "$(echo "$scratch"/common/*)" --merged --to "$model"
+refused 1 "which is no part of the model" export "$(echo "$scratch"/common/*)" --merged --to "$(echo "$scratch"/common/*)"
+refused 1 "tokenizer.json is there and is another" export "$(echo "$scratch"/common/*)" --block adapter --to "$model/tokenizer.json"
+[ "$was" = "$(sha256sum "$model"/* "$scratch"/common/*/model.safetensors)" ] || fail "what was refused has changed a file"
+cp "$model/config.json" "$scratch/config.json"
+sed -i 's/gelu_new/relu/' "$model/config.json"
+another="is not the 'base' that the run began with"
+refused 6 "$another" export "$(echo "$scratch"/common/*)" --merged --to "$scratch/nonsense"
+refused 6 "$another" eval "$(echo "$scratch"/common/*)" --matrix
+refused 6 "$another" replay "$(echo "$scratch"/common/*)"
+cp "$scratch/config.json" "$model/config.json"
+[ ! -e "$scratch/nonsense" ] || fail "an adapter is merged into another base"
 python3 -c 'import sys; base, merged = map(float, sys.argv[1:]); assert 1 < merged < base, (base, merged)' \
   "$(worth "$scratch/de.txt")" "$(model=$scratch/merged worth "$scratch/de.txt")" || fail "a merged model has learned nothing"
 echo "der" >"$scratch/prompts.txt"

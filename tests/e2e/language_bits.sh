@@ -68,6 +68,12 @@ while goes_on "$process" && [ "$(versions)" -lt 12 ]; do sleep 0.02; done
 goes_on "$process" || fail "the run ended before it could be killed"
 tell KILL "$process"
 wait "$process" 2>/dev/null || true
+# Of other texts it would be another.
+text=$(echo "$texts"/languages/de/*.txt | cut -d ' ' -f 1)
+cp "$text" "$scratch/text"
+tr a e <"$scratch/text" >"$text"
+refused 6 "is not the 'data' that the run began with" run --resume "$(echo "$scratch"/killed/*)"
+cp "$scratch/text" "$text"
 "$troupe" run --resume "$(echo "$scratch"/killed/*)" --format json >"$scratch/again.out" 2>"$scratch/again.err" ||
   fail "a run that was killed does not go on"
 same again digest clients_perplexity

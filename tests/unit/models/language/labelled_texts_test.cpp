@@ -148,6 +148,15 @@ TEST_F(labelled_lines, are_refused_by_their_number) {
                       "{\"text\": \"x y\", \"question\": \"q\", "
                       "\"answer\": \"y\", \"begin\": 99}"),
               HasSubstr("which its text does not have there"));
+  for (const auto* answer :
+       {"5", "[\"x\"]", "false", "{\"text\": [\"x\"], \"answer_start\": [0]}"})
+    EXPECT_EQ(refusal(text_task::span,
+                      std::string{"{\"text\": \"x\", \"question\": \"q\", "
+                                  "\"answer\": "}
+                        + answer + "}"),
+              path
+                + ":1: has an 'answer' that is no text; \"…\", words of the "
+                  "text, would do, or without the key no answer");
   EXPECT_EQ(refusal(text_task::describe, "{\"text\": \"x\"}"),
             path
               + ":1: is no labelled text; {\"before\": \"…\", \"text\": "

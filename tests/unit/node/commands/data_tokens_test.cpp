@@ -11,6 +11,7 @@
 
 #include "node/commands/data.hpp"
 #include "tests/support/scratch_folder.hpp"
+#include "tests/support/small_tokenizers.hpp"
 
 namespace troupe::node::data_tokens_test {
 
@@ -67,6 +68,22 @@ TEST_F(data_tokens_command, counts_the_tokens_of_a_text) {
   EXPECT_EQ(object["frequent"][0]["count"], 3);
   // Of equals the lesser id: the end of the line.
   EXPECT_EQ(object["frequent"][2]["id"], '\n');
+}
+
+// Without a step that makes letters of bytes no token says a space.
+TEST_F(data_tokens_command, says_what_a_tokenizer_leaves_out) {
+  auto all = test::byte_level_json({{"w", "o"}});
+  all["pre_tokenizer"] = nullptr;
+  const auto words = put("tokenizer.json", all.dump());
+  const auto file = put("a.txt", "wo wo wo");
+  const auto x = run_data({"tokens", file, "--tokenizer", words});
+  EXPECT_EQ(x.how, exit_code::ok) << x.err;
+  EXPECT_THAT(x.out, HasSubstr("\n  unknown    no token says so\n"));
+  EXPECT_THAT(x.out, HasSubstr("\n  decoded    to other bytes, 2 fewer\n"));
+  const auto object = parsed::parse(
+    run_data({"tokens", file, "--tokenizer", words, "--format", "json"}).out);
+  EXPECT_EQ(object["bytes"], 8);
+  EXPECT_EQ(object["decoded_bytes"], 6);
 }
 
 TEST_F(data_tokens_command, says_the_ids_of_each_line) {

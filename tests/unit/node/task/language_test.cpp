@@ -138,6 +138,23 @@ TEST_F(language_task, is_cut_by_the_tokenizer_of_its_model) {
   EXPECT_EQ(refusal(), "loaded");
 }
 
+// What looks at the rows reads the same ids.
+TEST_F(language_task, has_no_tokenizer_that_is_not_the_common_models) {
+  x.method = "ddome";
+  x.common_model = x.model;
+  x.common_model->path = at.path() + "/common";
+  std::filesystem::create_directories(x.common_model->path);
+  EXPECT_EQ(refusal(), "loaded") << "the model has none";
+  std::ofstream{x.common_model->path + "/tokenizer.json"}
+    << byte_level_json({{"h", "e"}}).dump();
+  EXPECT_THAT(refusal(), ::testing::HasSubstr("bytes: is not the tokenizer of "
+                                              + x.common_model->path));
+  EXPECT_THAT(refusal(),
+              ::testing::HasSubstr("; that of 'common_model' would do"));
+  x.data.tokenizer = x.common_model->path;
+  EXPECT_EQ(refusal(), "loaded");
+}
+
 TEST_F(language_task, has_another_deal_with_another_seed) {
   const auto one = node::load_language(x);
   x.seed = 2;
