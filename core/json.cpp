@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/assert.hpp"
+#include "core/text.hpp"
 
 namespace troupe {
 
@@ -49,6 +50,7 @@ struct json::builder {
   std::vector<json*> open{}; ///< Lists and objects that have not ended.
   std::string name{};        ///< Of what comes next in an object.
   std::string problem{};
+  std::size_t end = 0; ///< Bytes until it is no JSON; 0: it is.
 
   json* put(json x) {
     if (open.empty()) {
@@ -124,9 +126,10 @@ struct json::builder {
     return leave();
   }
 
-  bool parse_error(std::size_t, const std::string&,
+  bool parse_error(std::size_t at, const std::string&,
                    const nlohmann::detail::exception& x) {
     problem = x.what();
+    end = at;
     return false;
   }
 };
@@ -136,6 +139,18 @@ result<json> json::parse(std::string_view text) {
   if (nlohmann::json::sax_parse(text.begin(), text.end(), &made))
     return std::move(made.top);
   return fail(errc::invalid_data, std::move(made.problem));
+}
+
+result<json> json::parse_line(std::string_view text) {
+  if (!is_utf8(text))
+    return fail(errc::invalid_data, "it is no UTF-8");
+  builder made;
+  if (nlohmann::json::sax_parse(text.begin(), text.end(), &made))
+    return std::move(made.top);
+  return fail(errc::invalid_data, made.end == 0
+                                    ? std::move(made.problem)
+                                    : "it is no JSON from byte "
+                                        + std::to_string(made.end) + " on");
 }
 
 json::json(std::initializer_list<json> items) {
@@ -178,9 +193,8 @@ const json* json::find(std::string_view key) const {
   const auto* all = fields();
   if (all == nullptr)
     return nullptr;
-  const auto found =
-    std::find_if(all->rbegin(), all->rend(),
-                 [&](const auto& x) { return x.first == key; });
+  const auto found = std::find_if(
+    all->rbegin(), all->rend(), [&](const auto& x) { return x.first == key; });
   return found == all->rend() ? nullptr : &found->second;
 }
 

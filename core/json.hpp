@@ -76,6 +76,10 @@ public:
   /// The error says where it is none. More than 64 levels are refused.
   [[nodiscard]] static result<json> parse(std::string_view text);
 
+  /// Of one line of a file: the error says what it is, for who writes such
+  /// lines.
+  [[nodiscard]] static result<json> parse_line(std::string_view text);
+
   /// An object if each item is a pair of a text and something else: {{"a", 1}};
   /// else a list.
   json(std::initializer_list<json> items);

@@ -75,6 +75,10 @@ double value_of(const options& all, const char* name) {
   return found == all.end() ? 0 : found->second;
 }
 
+std::string whole(double x) {
+  return std::to_string(static_cast<std::uint64_t>(x));
+}
+
 class inner_planner {
 public:
   inner_planner(const recipe& method, const tensor_list& base,
@@ -97,7 +101,7 @@ private:
     if (!made)
       return tl::unexpected{std::move(made.error())};
     to = std::move(*made);
-    return check_ranks(method_, *to);
+    return check_widths(*to);
   }
 
   /// Inner factors begin uniform within the root of their length, outer ones
@@ -149,9 +153,29 @@ private:
     return ranks;
   }
 
+  /// Of ranks that clients have a part of, the option says how many there are.
+  result<void> check_attention(const options& said) const {
+    const auto rank = value_of(said, "rank");
+    const auto attention = value_of(said, "attention_rank");
+    const bool by_client =
+      std::ranges::any_of(method_.blocks, [](const block_spec& x) {
+        return !x.rank_counter.empty();
+      });
+    if (!by_client || attention <= rank)
+      return {};
+    return fail(errc::invalid_config,
+                "'attention_rank' is " + whole(attention)
+                  + ", and an adapter of method " + in_quotes(method_.name)
+                  + " has no more ranks than 'rank', which is " + whole(rank)
+                  + "; at most " + whole(rank)
+                  + ", or a larger 'rank', would do");
+  }
+
   /// Over the layers that are named, or those that the method has.
   result<void> add(const options& said, std::optional<adapter_plan>& to) {
     if (auto ok = check_named(base_, layers_); !ok)
+      return ok;
+    if (auto ok = check_attention(said); !ok)
       return ok;
     const bool takes_all = value_of(all_, "adapted") != 0 || !layers_.empty();
     const auto layers = layers_of(
@@ -159,7 +183,8 @@ private:
     return adapters_for(method_, base_, said, layers, ranks_of_attention(said))
       .and_then([&](std::optional<adapter_plan> x) -> result<void> {
         to = std::move(x);
-        return to ? check_ranks(method_, *to) : result<void>{};
+        // Also of whom nobody need have all ranks: they stand inside.
+        return to ? check_widths(*to) : result<void>{};
       });
   }
 

@@ -78,12 +78,7 @@ adapters_for(const recipe& method, const tensor_list& model,
   });
 }
 
-// Where clients have ranks of their own, nobody need have all of them.
-result<void> check_ranks(const recipe& method, const adapter_plan& plan) {
-  if (std::ranges::any_of(method.blocks, [](const block_spec& x) {
-        return !x.rank_counter.empty();
-      }))
-    return {};
+result<void> check_widths(const adapter_plan& plan) {
   for (const auto& m : plan.matrices)
     if (const auto width = std::min(m.rows, m.columns);
         !m.is_kernel && m.rank > width)
@@ -93,6 +88,15 @@ result<void> check_ranks(const recipe& method, const adapter_plan& plan) {
                     + std::to_string(m.rows) + " x " + std::to_string(m.columns)
                     + "; at most " + std::to_string(width) + " would do");
   return {};
+}
+
+// Where clients have ranks of their own, nobody need have all of them.
+result<void> check_ranks(const recipe& method, const adapter_plan& plan) {
+  if (std::ranges::any_of(method.blocks, [](const block_spec& x) {
+        return !x.rank_counter.empty();
+      }))
+    return {};
+  return check_widths(plan);
 }
 
 result<void> check_starts(const recipe& method, const layout& blocks,

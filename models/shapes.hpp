@@ -36,6 +36,9 @@ adapters_for(const recipe& method, const tensor_list& model,
              const std::map<std::string, std::size_t>& other_ranks = {});
 
 /// Refuses adapters of a linear layer whose rank is above the layer's width.
+result<void> check_widths(const adapter_plan& plan);
+
+/// Likewise, where all clients have all ranks.
 result<void> check_ranks(const recipe& method, const adapter_plan& plan);
 
 /// Refuses whole models of one family that begin equal where clients learn or

@@ -30,6 +30,19 @@ struct user_place {
 
 using user_places = std::map<std::string, user_place>;
 
+/// Refuses what would be a text less without a word: a link to nothing, a pipe.
+result<void> check_entry(const fs::path& x) {
+  std::error_code ignored;
+  if (fs::is_regular_file(x, ignored) || fs::is_directory(x, ignored))
+    return {};
+  const bool is_lost = fs::is_symlink(x, ignored) && !fs::exists(x, ignored);
+  return fail_at(x.string(),
+                 std::string{is_lost ? "is a link to nothing that is there"
+                                     : "is neither a file nor a folder"}
+                   + "; one of these, or a name that begins with a dot, would "
+                     "do");
+}
+
 /// What is in a folder, but for what is hidden, by name.
 result<std::map<std::string, fs::path>> entries_of(const fs::path& folder) {
   std::map<std::string, fs::path> out;
@@ -43,6 +56,9 @@ result<std::map<std::string, fs::path>> entries_of(const fs::path& folder) {
   if (failed)
     return fail_at(folder.string(),
                    "cannot be read: " + failed.message() + documents_would_do);
+  for (const auto& [name, path] : out)
+    if (auto ok = check_entry(path); !ok)
+      return tl::make_unexpected(ok.error());
   return out;
 }
 
@@ -131,12 +147,12 @@ result<void> add_line(const std::string& where, const std::string& number,
                       std::string_view line, std::vector<document>& to) {
   if (trimmed(line).empty())
     return {};
-  const auto found = json::parse(line);
-  if (!found)
-    return fail_at(where, found.error().context);
-  const auto* text = found->find("text");
+  const auto found = json::parse_line(line);
+  const auto* text = found ? found->find("text") : nullptr;
   if (text == nullptr || text->text() == nullptr)
-    return fail_at(where, "is no document; {\"text\": \"…\"} would do");
+    return fail_at(where, "is no document"
+                            + (found ? "" : ": " + found.error().context)
+                            + "; {\"text\": \"…\"} would do");
   const auto* source = found->find("source");
   if (source != nullptr && source->text() == nullptr)
     return fail_at(where, "'source' is no text; a name would do");

@@ -33,6 +33,7 @@ std::vector<float> initial_weights(const language_spec& x, std::uint64_t seed) {
   const auto table = table_of(x);
   const auto deviations = deviations_of(x, table);
   std::vector<float> all;
+  all.reserve(size_of(tensors_of(x))); // Else twice as much for a moment.
   for (std::size_t i = 0; i < table.tensors.size(); ++i) {
     const auto& tensor = table.tensors[i].what;
     if (tensor.shape.size() == 1) {

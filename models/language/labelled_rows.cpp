@@ -89,7 +89,8 @@ struct labelled_rows::loader {
   std::map<std::string, std::uint32_t> numbers = {}; ///< Of labels.
   /// Of each part and user, as they lie in their set.
   std::map<text_part, std::vector<number_list>> rows = {};
-  std::map<digest, text_part> placed = {}; ///< Texts, by what they are.
+  std::map<digest, text_part> placed = {};        ///< Texts, by what they are.
+  std::map<text_part, std::uint64_t> beyond = {}; ///< Rows that are none.
 
   result<void> load() {
     auto users = read_labelled(how.files);
@@ -156,6 +157,7 @@ private:
       if (!*made) {
         ++to.left_out_;
         ++to.beyond_;
+        ++beyond[part];
         continue;
       }
       own.push_back(static_cast<std::uint32_t>(set.rows.size()));
@@ -198,6 +200,16 @@ private:
                                            : all.test;
   }
 
+  /// What would do where rows were left out that a larger context has room for.
+  std::string about_context(text_part part) const {
+    const auto found = beyond.find(part);
+    if (found == beyond.end() || how.files.task == text_task::classify)
+      return "; ";
+    return "; " + std::to_string(found->second)
+           + " more have what is asked for beyond 'context', which is "
+           + std::to_string(how.context) + ": a larger one, ";
+  }
+
   result<void> deal_users(const std::vector<labelled_user>& users) {
     for (const auto part : all_parts) {
       auto& own = clients_of(part) = std::move(rows[part]);
@@ -205,8 +217,9 @@ private:
         if (own[k].empty() && is_wanted(part))
           return refuse("user " + in_quotes(shortened(users[k].name))
                         + " has no rows for " + std::string{name_of(part)}
-                        + about_repeats(users[k].dropped) + "; more texts"
-                        + std::string{share_of(part)} + " would do");
+                        + about_repeats(users[k].dropped) + about_context(part)
+                        + "more texts" + std::string{share_of(part)}
+                        + " would do");
     }
     bound_all();
     return {};
@@ -222,7 +235,7 @@ private:
                       + std::string{name_of(part)} + ", and "
                       + std::to_string(how.clients) + " clients who share them"
                       + about_repeats(to.dropped_paragraphs_)
-                      + "; more texts, fewer clients"
+                      + about_context(part) + "more texts, fewer clients"
                       + std::string{share_of(part)} + " would do");
       const auto& set = part == text_part::test ? to.test_ : to.training_;
       number_list labels;

@@ -52,9 +52,9 @@ public:
     if (trimmed(line).empty())
       return {};
     where_ = path_ + ':' + std::to_string(number);
-    const auto found = json::parse(line);
+    const auto found = json::parse_line(line);
     if (!found)
-      return fail_at(where_, found.error().context);
+      return refuse_form(": " + found.error().context);
     labelled_text x;
     const auto* text = text_at(*found, "text");
     const auto* before =
@@ -62,9 +62,7 @@ public:
       : how_.task == text_task::describe ? text_at(*found, "before")
                                          : &x.before;
     if (text == nullptr || before == nullptr)
-      return fail_at(where_, "is no labelled text; "
-                               + std::string{what_would_do(how_.task)}
-                               + " would do");
+      return refuse_form("");
     x.text = *text;
     x.before = *before;
     if (auto ok = read_label(*found, x); !ok)
@@ -79,6 +77,13 @@ public:
   }
 
 private:
+  /// @param why behind what it is
+  tl::unexpected<error> refuse_form(const std::string& why) const {
+    return fail_at(where_, "is no labelled text" + why + "; "
+                             + std::string{what_would_do(how_.task)}
+                             + " would do");
+  }
+
   static const std::string* text_at(const json& in, std::string_view key) {
     const auto* found = in.find(key);
     return found ? found->text() : nullptr;
@@ -93,9 +98,15 @@ private:
     else if (found != nullptr && found->count())
       to.label = std::to_string(*found->count());
     else
-      return fail_at(where_, "has no " + in_quotes(how_.label)
-                               + " that is a text or a whole number; 'label' "
-                                 "says which key has the class");
+      return fail_at(where_,
+                     "has "
+                       + (found != nullptr && found->number()
+                            ? found->dump() + " under " + in_quotes(how_.label)
+                                + "; a text or a whole number from 0 to "
+                                  "18446744073709551615 would do"
+                            : "no " + in_quotes(how_.label)
+                                + " that is a text or a whole number")
+                       + "; 'label' says which key has the class");
     return {};
   }
 

@@ -116,6 +116,12 @@ language_spec sizes_of(metadata& in, const gguf_header& header,
   if (x.vocabulary == 0)
     keys.refuse("token_embd.weight", "is no table of this file",
                 "a whole model");
+  if (const auto said = keys.count_or(in("vocab_size"), x.vocabulary);
+      said != x.vocabulary)
+    keys.refuse(in("vocab_size"),
+                "is " + std::to_string(said) + ", and 'token_embd.weight' has "
+                  + std::to_string(x.vocabulary) + " rows",
+                "as many of both");
   x.context = keys.count(in("context_length"));
   x.width = keys.count(in("embedding_length"));
   x.layers = keys.count(in("block_count"));
@@ -135,6 +141,24 @@ language_spec sizes_of(metadata& in, const gguf_header& header,
   return x;
 }
 
+/// What is said of a head's width is that of the tensors: else who reads on
+/// would take it for an error of what follows from it.
+void check_key_length(metadata& in, const gguf_header& header,
+                      const language_spec& x) {
+  constexpr std::string_view queries = "blk.0.attn_q.weight";
+  const auto key = in("attention.key_length");
+  const auto rows = rows_of(header, queries);
+  if (rows == 0 || !in.keys.has(key)
+      || rows == std::uint64_t{x.heads} * x.head_width)
+    return;
+  in.keys.refuse(key,
+                 "is " + std::to_string(x.head_width) + ", and "
+                   + in_quotes(queries) + " has " + std::to_string(rows)
+                   + " rows for " + std::to_string(x.heads) + " heads",
+                 rows % x.heads == 0 ? std::to_string(rows / x.heads)
+                                     : "as many as it has of each");
+}
+
 rope_spec rope_of(metadata& in, std::uint32_t head_width) {
   auto& keys = in.keys;
   rope_spec x;
@@ -149,7 +173,7 @@ rope_spec rope_of(metadata& in, std::uint32_t head_width) {
     return x;
   if (kind == "linear") {
     x.scaling = rope_spec::scaling_kind::linear;
-    x.factor = keys.number_or(in("rope.scaling.factor"), 1);
+    x.factor = keys.number(in("rope.scaling.factor"));
   } else {
     keys.refuse(in("rope.scaling.type"), "is " + in_quotes(shortened(kind)),
                 "\"none\" or \"linear\"");
@@ -159,7 +183,8 @@ rope_spec rope_of(metadata& in, std::uint32_t head_width) {
 
 language_spec llama_of(metadata& in, const gguf_header& header) {
   auto x = sizes_of(in, header, architecture_kind::llama);
-  x.epsilon = in.keys.number_or(in("attention.layer_norm_rms_epsilon"), 1e-5);
+  x.epsilon = in.keys.number(in("attention.layer_norm_rms_epsilon"));
+  check_key_length(in, header, x);
   x.activation = activation_kind::silu;
   x.attention_bias = tensor_of(header, "blk.0.attn_q.bias") != nullptr;
   x.rope = rope_of(in, x.head_width);
@@ -168,7 +193,7 @@ language_spec llama_of(metadata& in, const gguf_header& header) {
 
 language_spec gpt2_of(metadata& in, const gguf_header& header) {
   auto x = sizes_of(in, header, architecture_kind::gpt2);
-  x.epsilon = in.keys.number_or(in("attention.layer_norm_epsilon"), 1e-5);
+  x.epsilon = in.keys.number(in("attention.layer_norm_epsilon"));
   x.attention_bias = true;
   x.inner_bias = true;
   return x;
@@ -178,7 +203,7 @@ language_spec gpt2_of(metadata& in, const gguf_header& header) {
 /// padding's.
 language_spec bert_of(metadata& in, const gguf_header& header) {
   auto x = sizes_of(in, header, architecture_kind::bert);
-  x.epsilon = in.keys.number_or(in("attention.layer_norm_epsilon"), 1e-12);
+  x.epsilon = in.keys.number(in("attention.layer_norm_epsilon"));
   x.activation = activation_kind::gelu;
   x.tied = true;
   x.has_head = false;

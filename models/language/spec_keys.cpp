@@ -60,14 +60,16 @@ std::uint32_t spec_keys::count_or(std::string_view key,
   return has(key) ? whole(key, 0, otherwise) : otherwise;
 }
 
-double spec_keys::number_or(std::string_view key, double otherwise) {
+double spec_keys::number(std::string_view key) {
   const auto said = look_(key);
-  if (std::holds_alternative<std::monostate>(said))
-    return otherwise;
   if (const auto* x = std::get_if<double>(&said); x && std::isfinite(*x))
     return *x;
   refuse(key, shown(said), "a number");
-  return otherwise;
+  return 1;
+}
+
+double spec_keys::number_or(std::string_view key, double otherwise) {
+  return has(key) ? number(key) : otherwise;
 }
 
 bool spec_keys::flag_or(std::string_view key, bool otherwise) {

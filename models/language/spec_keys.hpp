@@ -42,6 +42,8 @@ public:
   /// A whole number from 0.
   std::uint32_t count_or(std::string_view key, std::uint32_t otherwise);
 
+  /// One that is not there is wrong.
+  double number(std::string_view key);
   double number_or(std::string_view key, double otherwise);
   bool flag_or(std::string_view key, bool otherwise);
   std::string text_or(std::string_view key, std::string_view otherwise);

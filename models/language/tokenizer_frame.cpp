@@ -16,6 +16,15 @@ tl::unexpected<error> refuse_frame(std::string_view kind,
                                     + " names a token without an id");
 }
 
+/// @param what it writes
+tl::unexpected<error> refuse_template(const std::string& what,
+                                      std::string_view origin) {
+  return refuse_tokenizer(origin,
+                          "its post_processor TemplateProcessing writes " + what
+                            + "; one \"Sequence\" of id \"A\" in "
+                              "'single' would do");
+}
+
 /// They stand around each text.
 result<void> check_count_around(std::size_t count, std::string_view origin) {
   if (count <= limits::frame_tokens_max)
@@ -35,7 +44,7 @@ std::optional<token_id> named_id(const json& x, std::string_view key) {
 
 result<text_frame> template_in(const json& x, std::string_view origin) {
   text_frame y;
-  bool behind = false; // The text itself.
+  std::size_t texts = 0; // What came so far of the text itself.
   const auto* single = x.find("single");
   const auto* tokens = x.find("special_tokens");
   if (single == nullptr || single->items() == nullptr)
@@ -48,7 +57,10 @@ result<text_frame> template_in(const json& x, std::string_view origin) {
     const auto* token = special && tokens ? tokens->find(name) : nullptr;
     const auto* ids = token ? token->find("ids") : nullptr;
     if (special == nullptr) {
-      behind = behind || item.find("Sequence");
+      const auto* text = item.find("Sequence");
+      if (text && text_in(*text, "id", "A") != "A")
+        return refuse_template("another text than the one", origin);
+      texts += text ? 1 : 0;
       continue;
     }
     if (ids == nullptr || ids->items() == nullptr)
@@ -59,9 +71,12 @@ result<text_frame> template_in(const json& x, std::string_view origin) {
       const auto id = id_in(&one);
       if (!id)
         return refuse_frame("TemplateProcessing", origin);
-      (behind ? y.after : y.before).push_back(*id);
+      (texts > 0 ? y.after : y.before).push_back(*id);
     }
   }
+  if (texts != 1)
+    return refuse_template("a text " + std::to_string(texts) + " times",
+                           origin);
   return y;
 }
 

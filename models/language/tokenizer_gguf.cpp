@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::int64_t control = 3;      ///< Stands in no text.
 constexpr std::int64_t user_defined = 4; ///< Found before all else.
+constexpr std::int64_t last_kind = 6;    ///< Those of bytes.
 
 std::string key(std::string_view name) {
   return "tokenizer.ggml." + std::string{name};
@@ -87,11 +88,19 @@ result<std::vector<added_token>> added_of(const gguf_header& header,
                 + std::to_string(kinds ? kinds->size() : 0)
                 + " tokens, and there are " + std::to_string(vocabulary.size())
                 + "; a kind for each would do");
-  for (std::size_t i = 0; i < kinds->size(); ++i)
-    if ((*kinds)[i] == control || (*kinds)[i] == user_defined)
+  for (std::size_t i = 0; i < kinds->size(); ++i) {
+    const auto kind = (*kinds)[i];
+    if (kind < 0 || kind > last_kind)
+      return refuse_tokenizer(
+        origin, "token " + std::to_string(i) + " is of kind "
+                  + std::to_string(kind)
+                  + " in tokenizer.ggml.token_type; kinds from 0 to "
+                  + std::to_string(last_kind) + " would do");
+    if (kind == control || kind == user_defined)
       all.push_back({.text = vocabulary[i].first,
                      .id = vocabulary[i].second,
-                     .special = (*kinds)[i] == control});
+                     .special = kind == control});
+  }
   if (auto ok = check_added_texts(all, origin); !ok)
     return tl::unexpected{std::move(ok.error())};
   return all;
@@ -165,6 +174,22 @@ result<special_tokens> special_in(const gguf_header& header, std::size_t size,
   return x;
 }
 
+/// What stands around each text is a token that is said.
+result<void> check_around(const gguf_header& header,
+                          const special_tokens& special,
+                          std::string_view origin) {
+  const auto refuse_flag = [&](std::string_view flag, std::string_view id) {
+    return refuse_tokenizer(origin, key(flag) + " is true, and there is no "
+                                      + key(id)
+                                      + "; an id, or false, would do");
+  };
+  if (!special.begin && header.flag(key("add_bos_token")).value_or(false))
+    return refuse_flag("add_bos_token", "bos_token_id");
+  if (!special.end && header.flag(key("add_eos_token")).value_or(false))
+    return refuse_flag("add_eos_token", "eos_token_id");
+  return {};
+}
+
 } // namespace
 
 result<std::shared_ptr<const tokenizer>> tokenizer_of(const gguf_header& header,
@@ -183,6 +208,8 @@ result<std::shared_ptr<const tokenizer>> tokenizer_of(const gguf_header& header,
   const auto special = special_in(header, vocabulary->size(), origin);
   if (!special)
     return tl::unexpected{special.error()};
+  if (auto ok = check_around(header, *special, origin); !ok)
+    return tl::unexpected{std::move(ok.error())};
   const auto* said = header.text(key("pre"));
   const auto pre = said ? *said : std::string{};
   auto how = gguf_pipeline_of(header, pre, origin);

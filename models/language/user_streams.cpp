@@ -1,6 +1,8 @@
 #include "models/language/user_streams.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "core/text.hpp"
@@ -13,6 +15,13 @@ namespace troupe::models {
 
 namespace {
 
+std::uint64_t sources_of(const std::vector<document>& all) {
+  std::set<std::string_view> names;
+  for (const auto& x : all)
+    names.insert(x.source);
+  return names.size();
+}
+
 /// By names of users and sources, so that it does not matter who else there is.
 result<user_streams> encoded(user_text from, const language_options& how,
                              const tokenizer& by) {
@@ -21,6 +30,7 @@ result<user_streams> encoded(user_text from, const language_options& how,
                    .validation = {},
                    .test = {},
                    .documents = from.documents.size(),
+                   .sources = sources_of(from.documents),
                    .dropped = from.dropped};
   const auto parts = split_documents(
     std::move(from.documents),
@@ -110,6 +120,20 @@ struct wanted_part {
   std::size_t piece = 0;
 };
 
+/// Of a part that has nothing at all no share is the reason: too few sources
+/// are.
+std::string remedy_of(const language_options& how, const user_streams& user,
+                      const wanted_part& part) {
+  if (part.stream.size() == 0 && user.sources > 0 && !how.mixed)
+    return "a document, or all that is of one 'source', goes whole into one "
+           "part, and there "
+           + std::string{user.sources == 1 ? "is " : "are "}
+           + std::to_string(user.sources) + " of these: more would do";
+  return "more text"
+         + std::string{part.dropped > 0 ? " that is not repeated" : ""}
+         + ", a smaller 'context' or a larger " + part.would_do + " would do";
+}
+
 /// @param dropped of all users, whose texts are in parts that are mixed
 result<void> check(const language_options& how, const user_streams& user,
                    std::uint64_t dropped) {
@@ -131,9 +155,8 @@ result<void> check(const language_options& how, const user_streams& user,
                          : std::string{})
           + ", and a window takes "
           + std::to_string(how.context + std::uint64_t{1})
-          + ", 'context' and the one behind" + about_repeats(x.dropped)
-          + "; more text" + (x.dropped > 0 ? " that is not repeated" : "")
-          + ", a smaller 'context' or a larger " + x.would_do + " would do");
+          + ", 'context' and the one behind" + about_repeats(x.dropped) + "; "
+          + remedy_of(how, user, x));
   return {};
 }
 

@@ -11,6 +11,7 @@
 #include "models/first_rank.hpp"
 #include "models/inner_setup.hpp"
 #include "models/shapes.hpp"
+#include "node/config/keys.hpp"
 #include "node/config/method_options.hpp"
 #include "node/config/reader.hpp"
 
@@ -117,6 +118,31 @@ void remark_on_ranks(loaded_config& loaded, const recipe& method) {
                      "one, would do"));
 }
 
+/// Where ranks go from one client's to another's: says which are too many.
+void remark_on_ends(loaded_config& loaded, const recipe& method) {
+  const auto& said = loaded.x.training.method;
+  const auto whole = [&](const char* name) {
+    return std::to_string(static_cast<std::uint64_t>(said.at(name)));
+  };
+  for (const auto* name : {"rank_first", "rank_last"})
+    if (find_option(method, name) != nullptr && said.at(name) > said.at("rank"))
+      loaded.notes.push_back("'options." + std::string{name} + "' is "
+                             + whole(name) + ", and no client has more than "
+                             + "'options.rank', which is " + whole("rank")
+                             + "; a larger 'rank' would do");
+}
+
+/// Layers that are named are adapted, whatever else says which.
+void remark_on_layers(loaded_config& loaded, const entries& said,
+                      const recipe& method) {
+  const auto at = said.find(std::string{method_section} + ".adapted");
+  if (at != said.end() && !loaded.x.model.adapt.empty()
+      && find_option(method, "adapted") != nullptr)
+    loaded.notes.push_back(at->second.where + ": '" + at->second.typed
+                           + "' has no effect: 'model.adapt' names the layers "
+                             "that have adapters");
+}
+
 } // namespace
 
 void imply(entries& said) {
@@ -193,8 +219,11 @@ void settle(loaded_config& loaded, const entries& said,
   }
   settle_common(loaded, said, *method);
   read_options(loaded, said, *method, methods, wrong);
-  if (wrong.empty())
-    remark_on_ranks(loaded, *method);
+  if (!wrong.empty())
+    return;
+  remark_on_ranks(loaded, *method);
+  remark_on_ends(loaded, *method);
+  remark_on_layers(loaded, said, *method);
 }
 
 } // namespace troupe::node

@@ -14,6 +14,7 @@
 #include "node/task/labelled.hpp"
 #include "node/task/language_files.hpp"
 #include "node/task/language_model.hpp"
+#include "node/task/memory_there.hpp"
 
 namespace troupe::node {
 
@@ -119,6 +120,8 @@ language_over(const experiment& x,
   if (!base)
     return tl::make_unexpected(base.error());
   const auto spec = (*base)->spec();
+  if (auto ok = check_batch(x, spec, memory_there()); !ok)
+    return tl::make_unexpected(ok.error());
   const models::language_config how{.trained = !has_frozen_model(x),
                                     .micro_batch = x.training.micro_batch};
   materials m{.clients = data->clients(),

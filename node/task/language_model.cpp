@@ -7,6 +7,7 @@
 #include "core/random.hpp"
 #include "models/language/spec.hpp"
 #include "node/task/language_files.hpp"
+#include "node/task/memory_there.hpp"
 
 namespace troupe::node {
 
@@ -119,6 +120,8 @@ base_of(const experiment& x, const model_options& what,
   if (auto ok = models::check_spec(spec, "[model]"); !ok)
     return fail(errc::invalid_config, ok.error().context);
   if (auto ok = check_is_causal(x, spec, "[model]"); !ok)
+    return tl::make_unexpected(ok.error());
+  if (auto ok = check_weights(spec, memory_there()); !ok)
     return tl::make_unexpected(ok.error());
   // The seed of a run's first values: the base is what all begin with.
   return models::make_base(spec, derive_seed(x.seed, "initial"));

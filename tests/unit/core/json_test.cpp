@@ -101,4 +101,16 @@ TEST(json, says_why_a_text_is_none) {
             std::string::npos);
 }
 
+TEST(json, of_a_line_says_what_is_wrong_in_words_of_ours) {
+  const auto refused = [](std::string_view line) {
+    const auto x = json::parse_line(line);
+    return x ? "read " + x->dump() : x.error().context;
+  };
+  EXPECT_EQ(refused("{\"a\": 1}"), "read {\"a\":1}");
+  EXPECT_EQ(refused("{\"a\": nul}"), "it is no JSON from byte 10 on");
+  EXPECT_EQ(refused("{\"a\": 1"), "it is no JSON from byte 8 on");
+  EXPECT_EQ(refused("{\"a\": \"caf\xe9\"}"), "it is no UTF-8");
+  EXPECT_EQ(refused(std::string(65, '[')), "it has more than 64 levels");
+}
+
 } // namespace troupe

@@ -203,6 +203,22 @@ TEST(inner_plans, are_refused_where_a_model_has_no_room_for_them) {
             "would do");
 }
 
+TEST(inner_plans, are_refused_of_ranks_that_no_layer_has_for_anybody) {
+  for (const auto* method : {"homlora", "hetlora", "flexlora"}) {
+    EXPECT_EQ(refused(method, gpt2(), {{"rank", 769}}),
+              "an adapter of rank 769 is asked for, and the model has a layer "
+              "of 2304 x 768; at most 768 would do")
+      << method;
+    EXPECT_EQ(refused(method, gpt2(), {{"rank", 768}}), "");
+  }
+  EXPECT_EQ(refused("hetlora", gpt2(), {{"attention_rank", 13}}),
+            "'attention_rank' is 13, and an adapter of method 'hetlora' has no "
+            "more ranks than 'rank', which is 12; at most 12, or a larger "
+            "'rank', would do");
+  EXPECT_EQ(refused("hetlora", gpt2(), {{"attention_rank", 12}}), "");
+  EXPECT_EQ(refused("homlora", gpt2(), {{"attention_rank", 13}}), "");
+}
+
 TEST(attach_for, attaches_what_a_client_has) {
   scene one{"comigs"};
   ASSERT_TRUE(attach_for(one.on(), 1));

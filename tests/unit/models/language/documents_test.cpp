@@ -15,6 +15,7 @@ namespace troupe::models::documents_test {
 
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -119,13 +120,32 @@ TEST_F(texts_of_users, are_refused_with_the_place) {
             "/x.jsonl:2: is no document; {\"text\": \"…\"} would do");
   write("x.jsonl", "{\"text\": \"a\", \"source\": 3}\n");
   EXPECT_EQ(refusal(), "/x.jsonl:1: 'source' is no text; a name would do");
-  write("x.jsonl", "{\"text\": \"a\"\n");
-  EXPECT_THAT(refusal(), HasSubstr("/x.jsonl:1: "));
+  write("x.jsonl", "{\"text\": \"a\"}\n{\"text\": \"a\"\n");
+  EXPECT_THAT(refusal(),
+              AllOf(HasSubstr("/x.jsonl:2: is no document: it is no JSON from "
+                              "byte "),
+                    HasSubstr(" on; {\"text\": \"…\"} would do")));
+  write("x.jsonl", "{\"text\": \"caf\xe9\"}\n");
+  EXPECT_EQ(refusal(), "/x.jsonl:1: is no document: it is no UTF-8; {\"text\": "
+                       "\"…\"} would do");
 }
 
 TEST_F(texts_of_users, are_not_waited_for) {
-  ASSERT_EQ(mkfifo((at.path() + "/pipe.txt").c_str(), 0600), 0);
-  EXPECT_THAT(refusal(), HasSubstr("has texts of nobody"));
+  write("de/a.txt", "eins");
+  const std::string would_do =
+    "; one of these, or a name that begins with a dot, would do";
+  for (const std::string place : {"/pipe.txt", "/de/pipe"}) {
+    const auto path = at.path() + place;
+    ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+    EXPECT_EQ(refusal(), place + ": is neither a file nor a folder" + would_do);
+    std::filesystem::remove(path);
+    std::filesystem::create_symlink("nowhere", path);
+    EXPECT_EQ(refusal(),
+              place + ": is a link to nothing that is there" + would_do);
+    std::filesystem::remove(path);
+  }
+  std::filesystem::create_symlink("nowhere", at.path() + "/de/.hidden");
+  EXPECT_EQ(refusal(), "read");
   const auto none = read_users(at.path() + "/none", {});
   ASSERT_FALSE(none);
   EXPECT_THAT(none.error().context, HasSubstr("/none: cannot be read: "));

@@ -345,6 +345,30 @@ TEST_F(labelled_folder, is_another_where_anything_is) {
   EXPECT_NE(content(), first);
 }
 
+TEST_F(labelled_folder, says_that_rows_are_beyond_the_context) {
+  train_alone();
+  how.files.task = text_task::describe;
+  const std::string line =
+    "{\"before\": \"0123456789abcdef\", \"text\": \"x\"}\n";
+  write("a", line + line);
+  const std::string beyond =
+    "; 2 more have what is asked for beyond 'context', which is 16: a larger "
+    "one, more texts, ";
+  EXPECT_EQ(refusal(), folder.path() + ": user 'a' has no rows for training"
+                         + beyond
+                         + "or smaller shares of the others, would do");
+  how.clients = 2;
+  EXPECT_EQ(refusal(), folder.path()
+                         + ": there are 0 rows for training, and 2 clients who "
+                           "share them"
+                         + beyond
+                         + "fewer clients, or smaller shares of the others, "
+                           "would do");
+  how.context = 17;
+  how.clients = 0;
+  EXPECT_EQ(refusal(), "loaded");
+}
+
 TEST_F(labelled_folder, is_refused_where_a_client_would_have_nothing) {
   const auto path = folder.path();
   write("a", "{\"text\": \"x\", \"label\": 1}\n"

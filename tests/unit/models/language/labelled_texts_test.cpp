@@ -134,7 +134,17 @@ TEST_F(labelled_lines, are_refused_by_their_number) {
             path
               + ":2: is no labelled text; {\"text\": \"…\", \"label\": "
                 "\"…\"} would do");
-  EXPECT_THAT(refusal(text_task::classify, "{"), HasSubstr(path + ":1: "));
+  EXPECT_EQ(refusal(text_task::classify, std::string(65, '[')),
+            path
+              + ":1: is no labelled text: it has more than 64 levels; "
+                "{\"text\": \"…\", \"label\": \"…\"} would do");
+  for (const std::string number : {"-3", "1.5", "1e+30"})
+    EXPECT_EQ(refusal(text_task::classify,
+                      "{\"text\": \"x\", \"label\": " + number + "}"),
+              path + ":1: has " + number
+                + " under 'label'; a text or a whole number from 0 to "
+                  "18446744073709551615 would do; 'label' says which key has "
+                  "the class");
   EXPECT_EQ(refusal(text_task::span, "{\"text\": \"x\"}"),
             path
               + ":1: is no labelled text; {\"text\": \"…\", "

@@ -259,6 +259,38 @@ TEST(language_spec, of_gguf_is_refused_where_it_is_another_function) {
             "or \"bert\" would do");
 }
 
+TEST(language_spec, of_gguf_takes_nothing_for_a_constant) {
+  auto x = smollm2();
+  x.values.erase("llama.attention.layer_norm_rms_epsilon");
+  EXPECT_EQ(refusal(parse_spec(x, "m.gguf")),
+            "m.gguf: 'llama.attention.layer_norm_rms_epsilon' is not there; a "
+            "number would do");
+  x = smollm2();
+  x.values["llama.rope.scaling.type"] = std::string{"linear"};
+  EXPECT_EQ(refusal(parse_spec(x, "m.gguf")),
+            "m.gguf: 'llama.rope.scaling.factor' is not there; a number would "
+            "do");
+  x.values["llama.rope.scaling.factor"] = 2.0;
+  EXPECT_EQ(parse_spec(x, "m.gguf")->rope.factor, 2);
+}
+
+TEST(language_spec, of_gguf_is_held_against_its_tensors) {
+  auto x = smollm2();
+  x.values["llama.vocab_size"] = std::uint64_t{49151};
+  EXPECT_EQ(refusal(parse_spec(x, "m.gguf")),
+            "m.gguf: 'llama.vocab_size' is 49151, and 'token_embd.weight' has "
+            "49152 rows; as many of both would do");
+  x.values["llama.vocab_size"] = std::uint64_t{49152};
+  x.values["llama.attention.key_length"] = std::uint64_t{32};
+  x.tensors.push_back({.name = "blk.0.attn_q.weight", .shape = {576, 576}});
+  EXPECT_EQ(refusal(parse_spec(x, "m.gguf")),
+            "m.gguf: 'llama.attention.key_length' is 32, and "
+            "'blk.0.attn_q.weight' has 576 rows for 9 heads; 64 would do");
+  x.values["llama.attention.key_length"] = std::uint64_t{64};
+  x.values["llama.rope.dimension_count"] = std::uint64_t{64};
+  EXPECT_TRUE(parse_spec(x, "m.gguf"));
+}
+
 TEST(language_spec, takes_the_scaling_of_llama_3_from_its_divisors) {
   const test::scratch_folder folder;
   // Of a head of four values and a base of 10^8, pairs turn once in 2 pi and in

@@ -120,6 +120,35 @@ TEST(tokenizer_gguf, names_cuts_that_it_does_not_know) {
             "tokenizer.json of the same model would do");
 }
 
+TEST(tokenizer_gguf, names_kinds_of_tokens_that_it_does_not_know) {
+  auto x = small_header();
+  for (const std::int64_t kind : {-1, 7, 99}) {
+    std::vector<std::int64_t> kinds(258, 6);
+    kinds[3] = kind;
+    x.values["tokenizer.ggml.token_type"] = kinds;
+    EXPECT_EQ(refusal(x), "some.gguf: token 3 is of kind "
+                            + std::to_string(kind)
+                            + " in tokenizer.ggml.token_type; kinds from 0 to "
+                              "6 would do");
+  }
+}
+
+TEST(tokenizer_gguf, puts_nothing_around_a_text_that_is_no_token) {
+  auto x = small_header();
+  x.values["tokenizer.ggml.add_bos_token"] = true;
+  x.values.erase("tokenizer.ggml.bos_token_id");
+  EXPECT_EQ(refusal(x),
+            "some.gguf: tokenizer.ggml.add_bos_token is true, and there is no "
+            "tokenizer.ggml.bos_token_id; an id, or false, would do");
+  x.values["tokenizer.ggml.add_bos_token"] = false;
+  EXPECT_EQ(refusal(x), "read");
+  x.values["tokenizer.ggml.add_eos_token"] = true;
+  x.values.erase("tokenizer.ggml.eos_token_id");
+  EXPECT_EQ(refusal(x),
+            "some.gguf: tokenizer.ggml.add_eos_token is true, and there is no "
+            "tokenizer.ggml.eos_token_id; an id, or false, would do");
+}
+
 TEST(tokenizer_gguf, names_lists_that_do_not_fit) {
   auto x = small_header();
   x.values["tokenizer.ggml.token_type"] = std::vector<std::int64_t>{1};

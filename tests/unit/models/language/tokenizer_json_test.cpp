@@ -241,7 +241,8 @@ TEST(tokenizer_json, puts_few_tokens_around_a_text) {
       with_frame(R"({"type": "TemplateProcessing", "single": )" + single
                  + R"(, "special_tokens": {"<s>": {"ids": )" + ids + "}}}"));
   };
-  EXPECT_EQ(around("[" + one + "]", "[257]"), "read");
+  EXPECT_EQ(around("[" + one + R"(, {"Sequence": {"id": "A"}}])", "[257]"),
+            "read");
   EXPECT_EQ(around(many(one), "[257]"), too_many);
   EXPECT_EQ(around("[" + one + "]", many("257")), too_many);
   EXPECT_EQ(refusal(with_frame(R"({"type": "Sequence", "processors": )"
@@ -262,6 +263,20 @@ TEST(tokenizer_json, names_frames_that_do_not_fit) {
   EXPECT_EQ(refusal(with_frame(R"({"type": "BertProcessing", "cls":)"
                                R"( ["[CLS]", 900], "sep": ["[SEP]", 257]})")),
             "some.json: its post_processor names id 900, which is of no token");
+  const auto writes = [](const std::string& single) {
+    return refusal(with_frame(R"({"type": "TemplateProcessing", "single": [)"
+                              + single + "]}"));
+  };
+  const auto refused = [](const std::string& what) {
+    return "some.json: its post_processor TemplateProcessing writes " + what
+           + "; one \"Sequence\" of id \"A\" in 'single' would do";
+  };
+  const std::string text = R"({"Sequence": {"id": "A", "type_id": 0}})";
+  EXPECT_EQ(writes(text), "read");
+  EXPECT_EQ(writes(""), refused("a text 0 times"));
+  EXPECT_EQ(writes(text + ", " + text), refused("a text 2 times"));
+  EXPECT_EQ(writes(R"({"Sequence": {"id": "B"}})"),
+            refused("another text than the one"));
   EXPECT_EQ(refusal(with_frame(R"({"type": "Wrapping"})")),
             "some.json: its post_processor is of kind 'Wrapping', which is not "
             "known here; TemplateProcessing, BertProcessing, "

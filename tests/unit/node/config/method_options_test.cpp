@@ -251,4 +251,30 @@ TEST(method_options, that_leave_no_rank_to_give_up_are_noted) {
   EXPECT_THAT(fixed->notes, IsEmpty());
 }
 
+TEST(method_options, that_say_more_ranks_than_there_are_are_noted) {
+  const auto noted = [](const char* name) {
+    return "'options." + std::string{name}
+           + "' is 33, and no client has more than 'options.rank', which is "
+             "12; a larger 'rank' would do";
+  };
+  EXPECT_THAT(notes_of_ranks("rank_first = 33\nrank_last = 33"),
+              ElementsAre(noted("rank_first"), noted("rank_last")));
+  EXPECT_THAT(notes_of_ranks("rank_first = 12\nrank_last = 1"), IsEmpty());
+  const auto other = said("flexlora", "rank_first = 1\nrank_last = 33");
+  EXPECT_THAT(other->notes, ElementsAre(noted("rank_last")));
+}
+
+TEST(method_options, that_say_which_layers_are_adapted_are_noted_beside_names) {
+  const auto notes = [](const std::vector<std::string>& more) {
+    return said("homlora", "adapted = 'blocks'", more)->notes;
+  };
+  EXPECT_THAT(
+    notes({"model.adapt=['c_attn']"}),
+    ElementsAre("a.toml:4: 'options.adapted' has no effect: 'model.adapt' "
+                "names the layers that have adapters"));
+  EXPECT_THAT(notes({}), IsEmpty());
+  EXPECT_THAT(said("homlora", "", {"model.adapt=['c_attn']"})->notes,
+              IsEmpty());
+}
+
 } // namespace troupe::node::method_options_test
