@@ -172,6 +172,8 @@ struct join_wishes {
   std::size_t clients = 0;
   std::size_t workers = 0;
   std::size_t chunk_kib = 256;
+  std::optional<int> experts;
+  std::optional<double> expert_memory;
 
   void add_to(command_line& line, join_context& in) {
     line.add("ADDRESS", &in.address,
@@ -195,6 +197,14 @@ struct join_wishes {
     line.add("--common", &in.common,
              "where it has the run's common model: a run's folder or a file of "
              "weights, or a scripted module");
+    line.add("--experts", &experts,
+             "how many experts each of these clients has, in place of the "
+             "run's training.experts; the server is not told",
+             {.range = {{1, 1024}}});
+    line.add("--expert-memory", &expert_memory,
+             "the MiB that a client's experts may take: it has as many as fit; "
+             "the server is not told",
+             {.excludes = {"--experts"}, .above_zero = true});
     line.add("--store", &in.store,
              "the folder where clients keep what is theirs, so that they go on "
              "after a restart; without it they are gone with this process");
@@ -250,6 +260,8 @@ exit_code join_command(const model_maker& make_model, arguments args,
   in.clients =
     static_cast<std::uint32_t>(std::max<std::size_t>(1, wish.clients));
   in.workers = static_cast<std::uint32_t>(wish.workers);
+  in.experts = static_cast<std::uint32_t>(wish.experts.value_or(0));
+  in.expert_memory = wish.expert_memory.value_or(0);
   in.chunk_bytes = wish.chunk_kib << 10;
   in.say = [&io](const std::string& x) { io.err << x << std::endl; };
   // What clients keep is personal.

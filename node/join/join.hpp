@@ -35,6 +35,10 @@ struct join_context {
   /// A run's folder or a file of weights, of the common model of the run, or
   /// the module where that is scripted; empty: the server's, or the store's.
   std::string common = {};
+  /// How many experts each of these clients has, and the MiB for them, as
+  /// [training] says it; one of them at most, and 0: as the run says.
+  std::uint32_t experts = 0;
+  double expert_memory = 0;
   std::string store = {}; ///< Folder where clients keep what is theirs; empty:
                           ///< in memory, gone with the process.
   std::string audit = {}; ///< File for what leaves; empty: none.

@@ -7,6 +7,7 @@
 
 #include "core/hex.hpp"
 #include "core/limits.hpp"
+#include "models/inner_setup.hpp"
 #include "node/config/config.hpp"
 #include "node/join/farewells.hpp"
 #include "node/run/serving.hpp"
@@ -163,6 +164,34 @@ std::optional<join_summary> has_use_of_tokenizer(const join_context& in,
   return ended(end::misfit, std::move(why), "without --tokenizer it would do");
 }
 
+/// How many experts clients have is said here, and the server is not told.
+std::optional<join_summary> place_experts(const join_context& in,
+                                          experiment& to) {
+  if (in.experts == 0 && in.expert_memory == 0)
+    return std::nullopt;
+  const std::string said = in.experts > 0 ? "--experts" : "--expert-memory";
+  const auto* method = all_methods().find(to.method);
+  const auto most = method == nullptr ? 0 : models::experts_max(*method);
+  if (most == 0)
+    return ended(end::misfit,
+                 "clients of this run's method, " + to.method
+                   + ", have no number of experts of their own",
+                 "without " + said + " it would do");
+  if (in.experts > most)
+    return ended(end::misfit,
+                 "a client of this run's method, " + to.method + ", has 1 to "
+                   + std::to_string(most) + " experts, and --experts says "
+                   + std::to_string(in.experts),
+                 "--experts " + std::to_string(most) + " would do");
+  to.training.experts.clear();
+  to.training.expert_memory.clear();
+  if (in.experts > 0)
+    to.training.experts = {in.experts};
+  else
+    to.training.expert_memory = {in.expert_memory};
+  return std::nullopt;
+}
+
 } // namespace
 
 std::optional<join_summary> read_terms(const join_context& in,
@@ -187,6 +216,8 @@ std::optional<join_summary> read_terms(const join_context& in,
   const auto place = to.model.is_language() ? &place_language : &place_model;
   auto model = place(in, terms, to);
   if (auto wrong = place_common(in, to))
+    return wrong;
+  if (auto wrong = place_experts(in, to))
     return wrong;
   if (model)
     return model;

@@ -216,7 +216,7 @@ refused 6 "its clients bring theirs" data inspect "$scratch/examples/comigs/lang
 served=("${run[@]}" --insecure --folder "$scratch/brought")
 serve brought
 place() { # NAME TEXT ARGUMENTS…
-  join "$1" --id "$1" --data "$2" --store "$scratch/store-$1" --model "$scratch/copy"
+  join "$1" --id "$1" --data "$2" --store "$scratch/store-$1" --model "$scratch/copy" "${@:3}"
 }
 refused 6 "its clients bring theirs" join "$address" --insecure --model "$scratch/copy"
 refused 3 "is not the model that the run has" \
@@ -224,8 +224,11 @@ refused 3 "is not the model that the run has" \
 printf 'few' >"$scratch/few.txt"
 refused 6 "user 'few' has" join "$address" --insecure --id north --data "$scratch/few.txt" --store "$scratch/lost" \
   --model "$scratch/copy"
-place north "$scratch/homes/de"
-place south "$scratch/homes/fr/"
+refused 2 "--expert-memory" join "$address" --insecure --experts 2 --expert-memory 1
+refused 3 "has 1 to 8 experts, and --experts says 9" \
+  join "$address" --insecure --id north --data "$scratch/homes/de" --store "$scratch/lost" --model "$scratch/copy" --experts 9
+place north "$scratch/homes/de" --audit "$scratch/north.audit"
+place south "$scratch/homes/fr/" --experts 4 --audit "$scratch/south.audit"
 says north "joined as north, client"
 says south "joined as south, client"
 wait "$server" || fail "a run of texts that stay where they are fails"
@@ -233,6 +236,28 @@ wait
 folder=$(folder_of)
 falls "$folder"
 ! grep -q "$scratch/homes" "$folder/config.toml" || fail "the server knows where texts are"
+# One has two experts and the other four, as they say at home: what leaves them is of one size and one kind, none of its fields is
+# that number, and the server's folder has it nowhere.
+python3 - "$scratch" "$folder" <<'PY' || fail "the server can tell how many experts a client has"
+import json, pathlib, sys
+scratch, folder = map(pathlib.Path, sys.argv[1:])
+def said(name):
+    found = {}
+    for x in map(json.loads, open(scratch / (name + ".audit"))):
+        if "message" in x:
+            sizes = {k: y for k, y in x["fields"].items() if isinstance(y, str)}
+            found.setdefault(x["message"], []).append((sorted(x["fields"]), sizes))
+    return found
+north, south = said("north"), said("south")
+assert north["offer_made"][0] == south["offer_made"][0], (north["offer_made"][0], south["offer_made"][0])
+for name in set(north) & set(south):
+    fields = {str(x[0]) for x in north[name] + south[name]}
+    assert len(fields) == 1 and "expert" not in str(fields), fields
+for name in ("config.toml", "events.jsonl"):
+    assert "expert" not in (folder / name).read_text(), name
+kept = [sum(x.stat().st_size for x in (scratch / ("store-" + name)).rglob("*") if x.is_file()) for name in ("north", "south")]
+assert kept[1] > 1.05 * kept[0], kept
+PY
 python3 - "$folder" <<'PY' || fail "the server scores what it has not"
 import json, sys
 last = [x for x in map(json.loads, open(sys.argv[1] + "/metrics.jsonl")) if x["kind"] == "evaluation"][-1]

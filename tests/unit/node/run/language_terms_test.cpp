@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -39,12 +40,14 @@ protected:
   }
 
   static experiment configured(const std::string& model,
-                               const std::string& data = "") {
-    const auto found = node::parse_config(
-      {"rounds = 1\nmethod = 'homlora'\n[data]\nkind = 'language'\n"
-       "path = '/of/the/server'\ncontext = 8\n"
-         + data + "[model]\nkind = 'language'\n" + model,
-       "a.toml"});
+                               const std::string& data = "",
+                               const std::string& method = "homlora") {
+    const auto found =
+      node::parse_config({"rounds = 1\nmethod = '" + method
+                            + "'\n[data]\nkind = 'language'\n"
+                              "path = '/of/the/server'\ncontext = 8\n"
+                            + data + "[model]\nkind = 'language'\n" + model,
+                          "a.toml"});
     EXPECT_TRUE(found) << found.error().context;
     return found ? found->x : experiment{};
   }
@@ -180,6 +183,54 @@ TEST_F(language_terms, take_no_tokenizer_where_the_model_has_its_own) {
   EXPECT_EQ(wrong->how, end::misfit);
   EXPECT_EQ(wrong->why, "this run's tokenizer is in its model's files");
   EXPECT_EQ(wrong->hint, "without --tokenizer it would do");
+}
+
+// What a server says of it is not taken for those who say it themselves.
+TEST_F(language_terms, let_clients_say_at_home_how_many_experts_they_have) {
+  const std::string model = "layers = 1\nembedding = 8\nheads = 2\n";
+  auto x = configured(model, "tokenizer = 'bytes'\n", "comigs");
+  const auto terms = terms_of(x);
+  for (const auto& line : terms.config)
+    EXPECT_EQ(line.find("expert"), std::string::npos) << line;
+  x.training.expert_memory = {16};
+  experiment to;
+  auto in = told("");
+  for (const auto& y : {terms, terms_of(x)}) {
+    in.experts = 4;
+    in.expert_memory = 0;
+    auto wrong = node::read_terms(in, y, to);
+    ASSERT_FALSE(wrong) << wrong->why;
+    EXPECT_EQ(to.training.experts, (std::vector<std::uint32_t>{4}));
+    EXPECT_TRUE(to.training.expert_memory.empty());
+    in.experts = 0;
+    in.expert_memory = 0.5;
+    wrong = node::read_terms(in, y, to);
+    ASSERT_FALSE(wrong) << wrong->why;
+    EXPECT_TRUE(to.training.experts.empty());
+    EXPECT_EQ(to.training.expert_memory, std::vector<double>{0.5});
+  }
+}
+
+TEST_F(language_terms, have_as_many_experts_as_the_method_has) {
+  const std::string model = "layers = 1\nembedding = 8\nheads = 2\n";
+  const auto terms =
+    terms_of(configured(model, "tokenizer = 'bytes'\n", "comigs"));
+  experiment to;
+  auto in = told("");
+  in.experts = 9;
+  auto wrong = node::read_terms(in, terms, to);
+  ASSERT_TRUE(wrong);
+  EXPECT_EQ(wrong->how, end::misfit);
+  EXPECT_EQ(wrong->why, "a client of this run's method, comigs, has 1 to 8 "
+                        "experts, and --experts says 9");
+  EXPECT_EQ(wrong->hint, "--experts 8 would do");
+  wrong = node::read_terms(
+    in, terms_of(configured(model, "tokenizer = 'bytes'\n")), to);
+  ASSERT_TRUE(wrong);
+  EXPECT_EQ(wrong->how, end::misfit);
+  EXPECT_EQ(wrong->why, "clients of this run's method, homlora, have no number "
+                        "of experts of their own");
+  EXPECT_EQ(wrong->hint, "without --experts it would do");
 }
 
 TEST_F(language_terms, leave_texts_with_whom_they_are_of) {
