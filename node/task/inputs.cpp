@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t digits_shown = 8;
+constexpr std::size_t digits_of_digest_shown = 8;
 
 using digests_said = std::map<std::string, std::string>;
 
@@ -75,8 +75,9 @@ result<void> compare(const digests_said& said,
       return fail(errc::invalid_data,
                   x.path + " is not the " + in_quotes(x.name)
                     + " that the run began with: its digest is "
-                    + now.substr(0, digits_shown) + ", and " + inputs_file
-                    + " says " + was->second.substr(0, digits_shown)
+                    + now.substr(0, digits_of_digest_shown) + ", and "
+                    + inputs_file + " says "
+                    + was->second.substr(0, digits_of_digest_shown)
                     + "; a copy of it as it was would do");
   }
   return {};

@@ -174,6 +174,7 @@ TEST_F(lone_node, is_made_later_where_something_is_thrown_and_leaves_no_half) {
       throw std::runtime_error{"there is no memory"};
     found(x);
   };
+  args.detached = false; // All in turn.
   std::vector<std::string> said;
   caf::actor_system_config config;
   config.set("scheduler.policy", caf::atom("testing"));
