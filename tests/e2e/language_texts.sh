@@ -92,7 +92,7 @@ language.rows_of(sweeps / "pf2lora/sweep_sections.toml",
 PY
 
 # ./dev test compares published models with the reference where both are there, and says nothing of them where they are not.
-eval "$(sed -n '/^name_published() {/,/^}/p' dev)"
+eval "$(sed -n '/^write_token_lines() {/,/^}/p; /^name_published() {/,/^}/p' dev)"
 unset TROUPE_LANGUAGE
 mkdir -p "$scratch/brought/models/all-MiniLM-L6-v2"
 name_published "$scratch/brought"
@@ -100,6 +100,17 @@ name_published "$scratch/brought"
 touch "$scratch/brought/models/SmolLM2-135M-Instruct.Q4_1.gguf"
 name_published "$scratch/brought"
 [ "$TROUPE_LANGUAGE" = "$scratch/brought" ] || fail "published models that are there are not found"
+
+# With them the lines of texts that tokenizers are compared at, also where all has been there before.
+mkdir -p "$scratch/brought/languages/de"
+echo "Ein Satz." >"$scratch/brought/languages/de/a.txt"
+name_published "$scratch/brought" 2>"$scratch/err"
+[ -s "$scratch/brought/token_lines.bin" ] || fail "./dev test makes no lines of texts that are there"
+rm "$scratch/brought/token_lines.bin"
+mkdir "$scratch/brought/"{kinds,sections,fields,describe}
+./dev data language "$scratch/brought" --only languages kinds sections fields describe models >"$scratch/out" 2>&1 ||
+  fail "./dev data language fails where all is there"
+[ -s "$scratch/brought/token_lines.bin" ] || fail "./dev data language makes no lines of texts that are there"
 
 # The long gate takes each figure of language, and keeps tables of language whole.
 for one in $(sed -n 's/.*\.name = "\([a-z_]*\)".*/\1/p' node/commands/bench_language.cpp); do
