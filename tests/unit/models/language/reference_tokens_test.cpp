@@ -167,8 +167,8 @@ TEST(reference_tokens, of_ten_thousand_lines_are_ours) {
     read_text(*folder / "token_lines.bin", errc::invalid_data);
   if (!packed || hex_digest(*packed) != *all.find("digest")->text())
     GTEST_SKIP() << *folder
-                 << " has other lines: tests/interop/language/lines.py makes "
-                    "them, of the packages of Debian 12";
+                 << " has other lines: './dev data language' makes them, of "
+                    "the packages of Debian 12";
   const auto lines = lines_in(*packed);
   ASSERT_EQ(lines.size(), all.find("lines")->count());
   constexpr std::size_t per_digest = 100;
