@@ -104,9 +104,9 @@ short() { # FILE: settings after which a run of it takes a second
 as_published() { # FOLDER TO EXAMPLES
   local one i tongues=(de fr it nl)
   mkdir -p "$2/corpora"
-  learned "$2" gpt2 "$3/comigs/pretrain.toml" --set layers=1 --set embedding=16 --set heads=2 --set batch_size=1 \
+  learned "$2" gpt2 "$3/comigs/pretrain.toml" --set layers=1 --set embedding=32 --set heads=2 --set batch_size=1 \
     --set local_steps=1 --set context=512 --set test_share=0.1
-  learned "$2" Llama-3.2-1B "$3/comigs/pretrain.toml" --set architecture=llama --set layers=1 --set embedding=16 --set heads=2 \
+  learned "$2" Llama-3.2-1B "$3/comigs/pretrain.toml" --set architecture=llama --set layers=1 --set embedding=32 --set heads=2 \
     --set batch_size=1 --set local_steps=1
   learned "$2" roberta-base "$scratch/encoder.toml" --set context=512
   for one in gpt2-medium gpt2-xl; do ln -s gpt2 "$2/models/$one"; done

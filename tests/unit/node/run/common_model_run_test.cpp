@@ -272,9 +272,11 @@ TEST_F(common_model_run, its_blocks_are_exported_under_names_of_a_model) {
   auto found = models::read_safetensors(to).value();
   EXPECT_EQ(found.tensors, was.tensors);
   EXPECT_EQ(found.values, was.values);
-  const auto expert = exports({done.folder, "--block", "model.1", "--to", to});
+  const auto beside = folder("expert.safetensors");
+  const auto expert =
+    exports({done.folder, "--block", "model.1", "--to", beside});
   ASSERT_EQ(expert.first, node::exit_code::ok) << expert.second;
-  found = models::read_safetensors(to).value();
+  found = models::read_safetensors(beside).value();
   EXPECT_EQ(found.tensors.front(),
             (models::tensor_spec{"hidden1.weight", {5, 10}}));
   const auto none = exports({done.folder, "--block", "x", "--to", to});

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <sstream>
 
 #include "models/safetensors.hpp"
@@ -128,6 +129,7 @@ TEST_F(exported, mixture_has_the_floor_that_clients_have) {
   const overrides floor{"share_floor=0.2", "rounds=2"};
   const auto values_with = [&](const std::string& folder,
                                const std::string& mixture) {
+    std::filesystem::remove(to()); // Nothing is overwritten.
     EXPECT_EQ(
       exports({folder, "--merged", "--mixture", mixture, "--to", to()}).how,
       node::exit_code::ok);

@@ -79,12 +79,12 @@ TEST(experts_for, say_ranks_of_methods_that_have_these_in_their_place) {
                              + std::string{name}
                              + "' where 'rank_per_expert' is above 0, and it "
                                "is 0");
-    x.x.training.method["rank_per_expert"] = 8;
-    x.x.training.method["rank"] = 32;
+    x.x.training.method["rank_per_expert"] = 2;
+    x.x.training.method["rank"] = 8;
     EXPECT_EQ(x.found().value(), (counts{4, 2, 2}));
-    x.x.training.method["rank"] = 16;
-    EXPECT_EQ(x.refused(), "'training.experts' has 4, which is rank 32 by "
-                           "'rank_per_expert', and 'rank' is 16; 32 would do");
+    x.x.training.method["rank"] = 4;
+    EXPECT_EQ(x.refused(), "'training.experts' has 4, which is rank 8 by "
+                           "'rank_per_expert', and 'rank' is 4; 8 would do");
   }
 }
 
