@@ -104,6 +104,8 @@ struct labelled_rows::loader {
       for (const auto& user : *users)
         if (auto ok = add_user(user, part); !ok)
           return ok;
+    to.training_.close();
+    to.test_.close();
     auto dealt = how.clients > 0 ? deal_all() : deal_users(*users);
     if (dealt)
       to.content_ = sum();
@@ -149,27 +151,21 @@ private:
         ++to.left_out_;
         continue;
       }
-      const auto made = rows_of.make(text, part != text_part::train);
+      const auto made = rows_of.make_all(text, part != text_part::train);
       if (!made)
         return fail(made.error().code, how.files.folder.string() + ": user "
                                          + in_quotes(shortened(user.name))
                                          + ": " + made.error().context);
-      if (!*made) {
+      if (made->empty()) {
         ++to.left_out_;
         ++to.beyond_;
         ++beyond[part];
         continue;
       }
       own.push_back(static_cast<std::uint32_t>(set.rows.size()));
-      set.rows.push_back({.begin = set.ids.size(),
-                          .size = (*made)->ids.size(),
-                          .label = numbers.at(text.label),
-                          .first = (*made)->first,
-                          .last = (*made)->last,
-                          .is_cut = (*made)->is_cut});
-      set.ids.insert(set.ids.end(), (*made)->ids.begin(), (*made)->ids.end());
+      set.add(*made, numbers.at(text.label));
       if (part == text_part::test && how.files.task == text_task::span)
-        to.asked_.push_back(asked_of(text, (*made)->text_first));
+        to.asked_.push_back(asked_of(text, made->front().text_first));
     }
     return {};
   }
@@ -260,6 +256,18 @@ private:
     auto& all = to.clients_.train;
     for (std::size_t k = 0; k < all.size(); ++k)
       bound(all[k], how.rows_max, derive_seed(how.seed, "bound", k));
+    for (auto& own : all)
+      add_later(own);
+  }
+
+  /// Who learns from a text learns from each of its windows as a row.
+  void add_later(number_list& own) {
+    const auto texts = own;
+    for (const auto row : texts) {
+      const auto later = std::exchange(to.training_.rows[row].later, {});
+      for (std::uint32_t i = 0; i < later.count; ++i)
+        own.push_back(later.first + i);
+    }
   }
 
   /// All that decides what a client learns.
@@ -302,11 +310,17 @@ labelled_rows::load(const labelled_options& how,
   out->context_ = how.context;
   out->vocabulary_ = static_cast<std::uint32_t>(by->size());
   out->by_ = by;
-  loader all{
-    .how = how, .rows_of = {how.files.task, how.context, *by}, .to = *out};
+  loader all{.how = how,
+             .rows_of = {how.files.task, how.context, how.stride, *by},
+             .to = *out};
   if (auto ok = all.load(); !ok)
     return tl::make_unexpected(ok.error());
   return out;
+}
+
+later_windows labelled_rows::later_of(split part, std::uint32_t row) const {
+  TROUPE_ASSERT(row < size(part));
+  return of(part).rows[row].later;
 }
 
 std::size_t labelled_rows::label_of(split part, std::uint32_t row) const {
@@ -316,8 +330,14 @@ std::size_t labelled_rows::label_of(split part, std::uint32_t row) const {
 
 token_span labelled_rows::asked_of(split part, std::uint32_t number) const {
   TROUPE_ASSERT(number < size(part) && task_ != text_task::classify);
-  const auto& x = of(part).rows[number];
-  return {x.first, task_ == text_task::span ? x.last : x.size - 1};
+  const auto& all = of(part).rows;
+  const auto& x = all[number];
+  if (task_ != text_task::span)
+    return {x.first, x.size - 1};
+  token_span found{x.first, x.last};
+  for (std::uint32_t i = 0; found.is_none() && i < x.later.count; ++i)
+    found = {all[x.later.first + i].first, all[x.later.first + i].last};
+  return found;
 }
 
 bool labelled_rows::is_cut(split part, std::uint32_t number) const {
@@ -327,15 +347,17 @@ bool labelled_rows::is_cut(split part, std::uint32_t number) const {
 
 std::string labelled_rows::said(std::uint32_t number,
                                 const token_span& x) const {
-  TROUPE_ASSERT(number < asked_.size());
+  TROUPE_ASSERT(number < test_.rows.size() && answers() != nullptr);
   const auto& row = test_.rows[number];
-  return said_by(x, std::span{test_.ids}.subspan(row.begin, row.size),
-                 asked_[number], *by_);
+  return said_by(x,
+                 {.ids = std::span{test_.ids}.subspan(row.begin, row.size),
+                  .skipped = row.skipped},
+                 asked_[row.text], *by_);
 }
 
 std::span<const std::string> labelled_rows::meant(std::uint32_t number) const {
-  TROUPE_ASSERT(number < asked_.size());
-  return asked_[number].meant;
+  TROUPE_ASSERT(number < test_.rows.size() && answers() != nullptr);
+  return asked_[test_.rows[number].text].meant;
 }
 
 void labelled_rows::read(split part, std::uint32_t row,

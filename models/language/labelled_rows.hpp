@@ -25,6 +25,7 @@
 #include "models/language/asked_text.hpp"
 #include "models/language/labelled_texts.hpp"
 #include "models/language/row_answers.hpp"
+#include "models/language/row_set.hpp"
 #include "models/language/token_rows.hpp"
 #include "models/language/token_span.hpp"
 #include "models/language/tokenizer.hpp"
@@ -35,6 +36,9 @@ namespace troupe::models {
 struct labelled_options {
   labelled_files files;
   std::uint32_t context = 128;
+  /// Of windows of a long text in which a span is asked for, tokens that each
+  /// has in common with the one before; 0: it has one.
+  std::uint32_t stride = 0;
   double validation_share = 0.1; ///< Of the sources.
   double test_share = 0.1;       ///< Likewise.
   /// Above 0: so many clients, who share what all users have as `deal_sorted`
@@ -45,7 +49,9 @@ struct labelled_options {
   std::uint64_t seed = 0;
 };
 
-/// The training set has all training rows and then all validation rows.
+/// The training set has all training rows and then all validation rows, and
+/// behind these, as the test set, the later windows of long texts. Those of
+/// texts to learn from are rows of the client, too.
 class labelled_rows final : public token_rows, public row_answers {
 public:
   /// Returns `invalid_data` where a file cannot be used, a client has no row
@@ -79,7 +85,8 @@ public:
     return task_;
   }
 
-  /// Of a span its answer, of a description the tokens that are asked for.
+  /// Of a span its answer, in the first of its windows that has it; of a
+  /// description the tokens that are asked for.
   /// @pre there is such a row, and rows are not classified
   token_span asked_of(split part, std::uint32_t number) const;
 
@@ -111,6 +118,13 @@ public:
     return of(part).rows.size();
   }
 
+  /// Rows that are no later windows: they come first.
+  std::size_t texts(split part) const noexcept {
+    return of(part).texts;
+  }
+
+  later_windows later_of(split part, std::uint32_t row) const override;
+
   void read(split part, std::uint32_t row, std::span<std::int32_t> ids,
             std::span<std::int32_t> targets) const override;
 
@@ -125,19 +139,6 @@ public:
 
 private:
   struct loader;
-
-  struct row {
-    std::size_t begin = 0, size = 0; ///< Among the ids.
-    std::uint32_t label = 0;
-    /// Of a span its ends; of a description where the text begins.
-    std::uint32_t first = 0, last = 0;
-    bool is_cut = false;
-  };
-
-  struct row_set {
-    std::vector<token_id> ids;
-    std::vector<row> rows;
-  };
 
   labelled_rows() = default;
 
@@ -155,7 +156,7 @@ private:
   std::uint64_t beyond_ = 0;
   row_set training_;
   row_set test_;
-  std::vector<asked_text> asked_; ///< Of spans, as the rows of the test set.
+  std::vector<asked_text> asked_; ///< Of spans, as the texts of the test set.
   partition clients_;
   digest content_{};
 };

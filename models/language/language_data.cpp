@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/assert.hpp"
+#include "core/random.hpp"
 #include "core/text.hpp"
 
 namespace troupe::models {
@@ -33,11 +34,14 @@ std::vector<std::uint32_t> rows_from(std::uint64_t first, std::size_t count,
   return rows;
 }
 
-result<void> check_size(const text_streams& from, std::size_t context) {
+result<void> check_size(const text_streams& from, std::size_t context,
+                        std::uint64_t drawn) {
   std::uint64_t places = 0, windows = 0;
   for (const auto& x : from.users) {
     places += x.train.size() + x.validation.size();
-    for (const auto& test : x.tests())
+    windows += drawn * x.tests().size();
+    for (const auto& test :
+         drawn > 0 ? std::span<const token_ids>{} : x.tests())
       for (const auto& piece : pieces_of(test, x.test_piece))
         windows += windows_of(piece, context);
   }
@@ -104,7 +108,8 @@ language_data::load(const language_options& how,
   if (!found)
     return tl::make_unexpected(found.error());
   auto made = assemble(std::move(*found), how.context,
-                       static_cast<std::uint32_t>(by->size()));
+                       static_cast<std::uint32_t>(by->size()),
+                       {.windows = how.test_windows, .seed = how.seed});
   if (!made)
     return fail(made.error().code,
                 how.path.string() + ": " + made.error().context);
@@ -124,14 +129,14 @@ language_data::make(std::vector<token_ids> train,
                           .train = std::move(train[k]),
                           .validation = std::move(validation[k]),
                           .test = std::move(test[k])});
-  return assemble(std::move(from), context, vocabulary);
+  return assemble(std::move(from), context, vocabulary, {});
 }
 
 result<std::shared_ptr<const language_data>>
 language_data::assemble(text_streams from, std::uint32_t context,
-                        std::uint32_t vocabulary) {
+                        std::uint32_t vocabulary, const drawing& tests) {
   TROUPE_ASSERT(context > 0);
-  if (auto ok = check_size(from, context); !ok)
+  if (auto ok = check_size(from, context, tests.windows); !ok)
     return tl::make_unexpected(ok.error());
   for (const auto& x : from.users)
     if (auto ok = check_ids(x, vocabulary); !ok)
@@ -140,13 +145,17 @@ language_data::assemble(text_streams from, std::uint32_t context,
   out->context_ = context;
   out->vocabulary_ = vocabulary;
   out->dropped_paragraphs_ = from.dropped_paragraphs;
-  out->content_ = digest_of_streams(from, context, vocabulary);
   for (const auto& x : from.users)
-    out->deal(x);
+    out->deal(x, tests);
+  out->content_ = digest_of_streams(from, context, vocabulary);
+  if (tests.windows > 0)
+    out->content_ = digest_of(
+      {{"streams", out->content_},
+       {"places", digest_of(std::as_bytes(std::span{out->test_.places}))}});
   return out;
 }
 
-void language_data::deal(const user_streams& x) {
+void language_data::deal(const user_streams& x, const drawing& tests) {
   const auto windows = [this](const token_ids& stream) {
     return windows_of(stream, context_);
   };
@@ -173,17 +182,58 @@ void language_data::deal(const user_streams& x) {
     training_.add(pieces[i], pieces[i].size() - (is_last ? 0 : context_));
   }
   auto& rows = clients_.test.emplace_back();
+  std::uint64_t number = 0;
   for (const auto& test : x.tests()) {
-    std::vector<std::uint32_t> of_user;
-    for (const auto& piece : pieces_of(test, x.test_piece)) {
-      append(of_user, rows_from(test_.size, windows(piece), 1));
-      test_.add(piece, windows(piece));
-    }
+    const auto pieces_to_test = pieces_of(test, x.test_piece);
+    auto of_user = tests.windows > 0
+                     ? draw_test(pieces_to_test, tests.windows,
+                                 derive_seed(derive_seed(tests.seed, x.name),
+                                             "windows", number++))
+                     : deal_test(pieces_to_test);
     append(rows, of_user);
     if (!x.users_test.empty())
       clients_.users_test.push_back(std::move(of_user));
     own.test += test.size();
   }
+}
+
+std::vector<std::uint32_t>
+language_data::deal_test(const std::vector<token_ids>& pieces) {
+  const auto first = test_.size;
+  for (const auto& piece : pieces)
+    test_.add(piece, windows_of(piece, context_));
+  return rows_from(first, test_.size - first, 1);
+}
+
+/// No window goes beyond its piece. Where there is none, none is drawn.
+std::vector<std::uint32_t>
+language_data::draw_test(const std::vector<token_ids>& pieces,
+                         std::uint32_t count, std::uint64_t seed) {
+  const auto places_in = [this](const token_ids& x) -> std::uint64_t {
+    return x.size() > context_ ? x.size() - context_ : 0;
+  };
+  std::uint64_t all = 0;
+  for (const auto& piece : pieces)
+    all += places_in(piece);
+  const auto first = test_.size;
+  if (all == 0)
+    return {};
+  random_stream random{seed};
+  std::vector<std::uint64_t> drawn(count);
+  for (auto& place : drawn)
+    place = random.below(all);
+  std::ranges::sort(drawn);
+  std::uint64_t before = 0;
+  auto next = drawn.begin();
+  for (const auto& piece : pieces) {
+    const auto end =
+      std::lower_bound(next, drawn.end(), before + places_in(piece));
+    test_.add(piece, static_cast<std::uint64_t>(end - next));
+    for (; next != end; ++next)
+      test_.places.push_back(*next - before);
+    before += places_in(piece);
+  }
+  return rows_from(first, test_.size - first, 1);
 }
 
 void language_data::stream_list::add(token_ids x, std::uint64_t rows) {
@@ -201,7 +251,9 @@ void language_data::read(split part, std::uint32_t row,
   const auto next = std::ranges::upper_bound(all.begins, std::uint64_t{row});
   const auto at = static_cast<std::size_t>(next - all.begins.begin()) - 1;
   const auto number = row - all.begins[at];
-  const auto first = part == split::train ? number : number * context_;
+  const auto first = part == split::train ? number
+                     : all.places.empty() ? number * context_
+                                          : all.places[row];
   copy_tokens(all.streams[at], first, ids);
   copy_tokens(all.streams[at], first + 1, targets);
 }

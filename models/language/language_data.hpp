@@ -27,8 +27,11 @@ struct language_options {
   std::uint64_t tokens = 0; ///< Of a user's training stream, at most; 0: all.
   std::uint64_t validation_tokens = 0; ///< Likewise.
   std::uint64_t test_tokens = 0;       ///< Likewise.
-  double validation_share = 0.1;       ///< Of a user's text, by bytes.
-  double test_share = 0.1;             ///< Likewise.
+  /// Of each user's test stream, drawn with replacement, at any place; 0: all
+  /// there are without overlap.
+  std::uint32_t test_windows = 0;
+  double validation_share = 0.1; ///< Of a user's text, by bytes.
+  double test_share = 0.1;       ///< Likewise.
   /// Validation and test of each user are equal parts of all users'.
   bool mixed = false;
   /// Of all users together there is one, with the streams of each behind those
@@ -45,7 +48,8 @@ struct language_options {
 /// tokens has (n - 1) / context windows, and every place from a stream's first
 /// row to its last one is a row too. A stream of several users' pieces is as
 /// many streams, and from its first row to its last one there are no other
-/// places. Nothing is read beyond a stream's end.
+/// places. Test windows that are drawn are rows in the order of their places.
+/// Nothing is read beyond a stream's end.
 class language_data final : public token_rows {
 public:
   /// Reads them. Documents of one source are in one part of a user's text:
@@ -111,16 +115,30 @@ private:
     std::vector<token_ids> streams;
     std::vector<std::uint64_t> begins;
     std::uint64_t size = 0; ///< In rows.
+    /// Of each row, within its stream; empty: as its number says.
+    std::vector<std::uint64_t> places = {};
 
     void add(token_ids x, std::uint64_t rows);
   };
 
   language_data() = default;
 
-  static result<std::shared_ptr<const language_data>>
-  assemble(text_streams from, std::uint32_t context, std::uint32_t vocabulary);
+  struct drawing {
+    std::uint32_t windows = 0; ///< Of each test stream; 0: none is drawn.
+    std::uint64_t seed = 0;
+  };
 
-  void deal(const user_streams& x);
+  static result<std::shared_ptr<const language_data>>
+  assemble(text_streams from, std::uint32_t context, std::uint32_t vocabulary,
+           const drawing& tests);
+
+  void deal(const user_streams& x, const drawing& tests);
+
+  /// Rows of a test stream's pieces.
+  std::vector<std::uint32_t> deal_test(const std::vector<token_ids>& pieces);
+
+  std::vector<std::uint32_t> draw_test(const std::vector<token_ids>& pieces,
+                                       std::uint32_t count, std::uint64_t seed);
 
   const stream_list& of(split part) const noexcept {
     return part == split::train ? training_ : test_;

@@ -9,7 +9,7 @@
 namespace troupe::models {
 
 /// The side of rows with questions that knows answers as texts: of the test
-/// set, from several threads.
+/// set, also of later windows, from several threads.
 class row_answers {
 public:
   virtual ~row_answers() = default;

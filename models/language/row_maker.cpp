@@ -23,9 +23,11 @@ void set_ends(made_row& x, std::size_t first, std::size_t last) {
 
 } // namespace
 
-row_maker::row_maker(text_task task, std::size_t context, const tokenizer& by)
+row_maker::row_maker(text_task task, std::size_t context, std::size_t stride,
+                     const tokenizer& by)
   : task_(task),
     context_(context),
+    stride_(stride),
     by_(by),
     frame_(frame_of(by)) {
   // nop
@@ -44,6 +46,59 @@ row_maker::made row_maker::make(const labelled_text& text,
       break;
   }
   return make_class(text, std::move(x));
+}
+
+result<std::vector<made_row>> row_maker::make_all(const labelled_text& text,
+                                                  bool is_judged) const {
+  if (task_ == text_task::span && stride_ > 0)
+    return make_windows(text, is_judged);
+  return make(text, is_judged).map([](std::optional<made_row> x) {
+    std::vector<made_row> all;
+    if (x)
+      all.push_back(std::move(*x));
+    return all;
+  });
+}
+
+result<std::vector<made_row>> row_maker::make_windows(const labelled_text& text,
+                                                      bool is_judged) const {
+  made_row head{.ids = frame_.before};
+  if (auto ok = by_.encode(text.before, special_rule::as_text, head.ids); !ok)
+    return tl::make_unexpected(ok.error());
+  append_tokens(head.ids, frame_.after);
+  const auto begin = head.text_first = head.ids.size();
+  const auto words = word_tokens::of(text.text, by_);
+  if (!words)
+    return tl::make_unexpected(words.error());
+  const std::span ids{words->ids()};
+  const auto room = context_ - std::min(context_, begin + frame_.after.size());
+  // A question that leaves no more than what is in common is asked of the
+  // first.
+  const bool has_later = room > stride_ && ids.size() > room;
+  if (!has_later)
+    return row_maker{task_, context_, 0, by_}.make_all(text, is_judged);
+  const bool has_answer = text.begin != text.end;
+  const auto answer =
+    has_answer ? words->of_bytes(text.begin, text.end) : std::nullopt;
+  bool is_seen = !has_answer;
+  std::vector<made_row> all;
+  for (std::size_t at = 0, end = 0; end < ids.size(); at += room - stride_) {
+    end = std::min(at + room, ids.size());
+    auto& x = all.emplace_back(head);
+    x.skipped = static_cast<std::uint32_t>(at);
+    append_tokens(x.ids, ids.subspan(at, end - at));
+    append_tokens(x.ids, frame_.after);
+    if (!answer || answer->first < at || answer->second >= end)
+      continue;
+    set_ends(x, begin + answer->first - at, begin + answer->second - at);
+    is_seen = true;
+  }
+  if (!is_seen && !is_judged)
+    return std::vector<made_row>{};
+  for (auto& x : all)
+    if (!is_seen)
+      set_ends(x, token_span::beyond().first, token_span::beyond().last);
+  return all;
 }
 
 /// What stands behind a text has its place in any case.

@@ -10,6 +10,11 @@ namespace troupe::models {
 
 class row_answers;
 
+/// Rows that go on with the text of another, so many from the first on.
+struct later_windows {
+  std::uint32_t first = 0, count = 0;
+};
+
 /// Rows as a language model takes them. Nobody changes them; from several
 /// threads.
 class token_rows {
@@ -24,6 +29,12 @@ public:
   /// that it should foretell, or -1 for none. @pre both of context()
   virtual void read(split part, std::uint32_t row, std::span<std::int32_t> ids,
                     std::span<std::int32_t> targets) const = 0;
+
+  /// Who is judged by a row is judged by these with it. @pre there is such a
+  /// row
+  virtual later_windows later_of(split, std::uint32_t) const {
+    return {};
+  }
 
   /// Null: rows have no questions, or nobody knows answers as texts.
   virtual const row_answers* answers() const noexcept {

@@ -96,12 +96,34 @@ public:
                                   + std::to_string(x_.clients.clients));
     if (d.brought)
       brought();
+    windows();
     if (d.is_labelled_text())
       labelled();
     else if (!natural || p.samples_per_client > 0 || p.train_share != 1)
       refuse("partition.kind",
              "data.kind = \"language\" deals nothing, a client is a user: "
              "'partition' must not be given; 'tokens' says how much each has");
+  }
+
+  /// Of windows that overlap, and of those that are drawn.
+  void windows() {
+    const auto& d = x_.data;
+    if (d.test_windows > 0 && d.is_labelled_text())
+      refuse("data.test_windows",
+             "'test_windows' draws windows of a stream, and labelled texts are "
+             "rows: task = \"language\" would do");
+    else if (d.test_windows > 0 && d.test_share == 0)
+      refuse("data.test_windows",
+             "'test_windows' draws from a user's test text, and there is none: "
+             "a 'test_share' above 0 would do");
+    if (d.stride > 0 && d.text_task != models::text_task::span)
+      refuse("data.stride",
+             "'stride' is of windows of a text in which an answer is looked "
+             "for: it needs task = \"span\"");
+    else if (d.stride > 0 && d.stride >= d.context)
+      refuse("data.stride", "'stride' must be below 'context', which is "
+                              + std::to_string(d.context) + ", found "
+                              + std::to_string(d.stride));
   }
 
   /// What only means something where all texts are in one place.

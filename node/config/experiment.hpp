@@ -164,9 +164,11 @@ struct data_options {
   std::vector<std::string> users = {}; ///< Empty: all there are, by name.
   std::string tokenizer = {};          ///< A path; empty: the model's.
   std::uint32_t context = 128;         ///< Tokens of a row.
-  std::uint64_t tokens = 0;            ///< Of each user at most; 0: all.
+  std::uint32_t stride = 0; ///< Of these with the window before; 0: one window.
+  std::uint64_t tokens = 0; ///< Of each user at most; 0: all.
   std::uint64_t validation_tokens = 0; ///< Likewise.
   std::uint64_t test_tokens = 0;       ///< Likewise.
+  std::uint32_t test_windows = 0;      ///< Drawn; 0: all without overlap.
   double validation_share = 0.1;       ///< Of a user's text, by bytes.
   double test_share = 0.1;             ///< Likewise.
   bool mixed = false;     ///< Each user is watched and tested on all users'.

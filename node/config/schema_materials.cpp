@@ -71,6 +71,12 @@ void visit_language(schema_visitor& v, data_options& x) {
          x.tokenizer);
   v.count({"context", "tokens of a row", used, needs}, x.context,
           {.min = 1, .max = 1 << 20});
+  const key stride{"stride",
+                   "tokens that windows of a long text have in common, task = "
+                   "\"span\"; 0: it has one window",
+                   used, needs};
+  if (v.has(stride, x.stride > 0))
+    v.count(stride, x.stride, {.max = 1 << 20});
   v.count({"tokens", "of a user's training text at most; 0: all", streams,
            needs_streams},
           x.tokens, token_counts);
@@ -79,6 +85,12 @@ void visit_language(schema_visitor& v, data_options& x) {
           x.validation_tokens, token_counts);
   v.count({"test_tokens", "likewise, of what tests", streams, needs_streams},
           x.test_tokens, token_counts);
+  const key drawn{"test_windows",
+                  "drawn at any place of a user's test text; 0: all of it, "
+                  "without overlap",
+                  used, needs};
+  if (v.has(drawn, x.test_windows > 0))
+    v.count(drawn, x.test_windows, {.max = 1 << 20});
   v.number({"validation_share", "of a user's text, by bytes", used, needs},
            x.validation_share, {.max = 0.9});
   v.number({"test_share", "of a user's text, by bytes", used, needs},

@@ -68,6 +68,7 @@ load_labelled(const experiment& x) {
                .task = d.text_task,
                .label = d.label},
      .context = d.context,
+     .stride = d.stride,
      .validation_share = d.validation_share,
      .test_share = d.test_share,
      .clients = sharing(x),
@@ -90,7 +91,7 @@ result<materials> labelled_of(const experiment& x, const language_maker& make) {
                                     .micro_batch = x.training.micro_batch};
   const bool describes = x.data.text_task == models::text_task::describe;
   materials m{.clients = rows->clients(),
-              .test_size = rows->size(models::split::test),
+              .test_size = rows->texts(models::split::test),
               .make_objective = [how, base = std::move(*base), rows,
                                  make] { return make(how, base, rows); },
               .has_labels = !describes,

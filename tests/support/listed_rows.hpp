@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <utility>
@@ -27,10 +28,12 @@ public:
   };
 
   listed_rows(std::size_t context, std::uint32_t vocabulary,
-              std::vector<row> rows)
+              std::vector<row> rows,
+              std::map<std::uint32_t, models::later_windows> later = {})
     : context_(context),
       vocabulary_(vocabulary),
-      rows_(std::move(rows)) {
+      rows_(std::move(rows)),
+      later_(std::move(later)) {
     // nop
   }
 
@@ -54,6 +57,12 @@ public:
     copy(rows_[which].targets, targets);
   }
 
+  models::later_windows later_of(models::split,
+                                 std::uint32_t which) const override {
+    const auto found = later_.find(which);
+    return found == later_.end() ? models::later_windows{} : found->second;
+  }
+
   const row& at(std::size_t which) const {
     return rows_.at(which);
   }
@@ -69,6 +78,7 @@ private:
   std::size_t context_;
   std::uint32_t vocabulary_;
   std::vector<row> rows_;
+  std::map<std::uint32_t, models::later_windows> later_;
 };
 
 /// Of 13 tokens: a whole one, one that is padded, one of a single target, and

@@ -108,13 +108,16 @@ protected:
     return learned_->learns();
   }
 
+  /// Rows of a pass of scoring, at most.
+  std::size_t scored_at_once() const noexcept {
+    return config_.micro_batch > 0 ? config_.micro_batch : rows_of_scoring;
+  }
+
   /// Calls f(some of the rows) until all had their turn, as scoring does.
   template <class Function>
   result<void> for_scoring(row_numbers which, Function f) {
-    const std::size_t most =
-      config_.micro_batch > 0 ? config_.micro_batch : rows_of_scoring;
     while (!which.empty()) {
-      const auto some = which.first(std::min(which.size(), most));
+      const auto some = which.first(std::min(which.size(), scored_at_once()));
       which = which.subspan(some.size());
       if (auto done = guarded(some.size(), [&] { return f(some); }); !done)
         return done;

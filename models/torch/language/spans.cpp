@@ -2,9 +2,13 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "core/assert.hpp"
 #include "models/labels.hpp"
@@ -19,6 +23,33 @@ namespace troupe::models {
 namespace {
 
 constexpr std::size_t answer_max = 30; ///< Tokens.
+
+/// Of one window.
+struct window_answer {
+  std::uint32_t row = 0;
+  token_span said;
+  token_span is;
+  double chance = 0; ///< Its logarithm, of what is said.
+  double loss = 0;
+};
+
+/// Of all windows of a text the surest answer is what is said, if any has one;
+/// it is right where its window has it.
+window_answer of_windows(const std::vector<window_answer>& all) {
+  const window_answer* said = nullptr;
+  const window_answer* with_answer = &all.front();
+  double loss = 0;
+  for (const auto& x : all) {
+    loss += x.loss;
+    if (!x.said.is_none() && (said == nullptr || x.chance > said->chance))
+      said = &x;
+    if (!x.is.is_none())
+      with_answer = &x;
+  }
+  auto out = said != nullptr ? *said : *with_answer;
+  out.loss = loss / static_cast<double>(all.size());
+  return out;
+}
 
 class span_finder final : public labelled_objective, public model_labels {
 public:
@@ -66,24 +97,18 @@ protected:
 
   scores score(split part, row_numbers which, const at::Tensor& said,
                const language_pass& x) override {
-    const auto flat = said.contiguous();
-    const auto own = losses(said, x).contiguous();
-    const auto wanted = x.targets.contiguous();
-    const auto width = static_cast<std::size_t>(2 * flat.size(1));
-    const auto count = static_cast<std::size_t>(flat.size(0));
-    scores sum{.count = count};
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto* answer = wanted.data_ptr<std::int64_t>() + 2 * i;
-      const token_span is{static_cast<std::size_t>(answer[0]),
-                          static_cast<std::size_t>(answer[1])};
-      const auto found =
-        best_span({flat.data_ptr<float>() + width * i, width}, answer_max);
-      sum.loss += static_cast<double>(own.data_ptr<float>()[i]);
-      sum.correct += found == is;
+    const auto first = answers_in(said, x, which);
+    scores sum{.count = which.size()};
+    for (std::size_t i = 0; i < which.size(); ++i) {
+      std::vector<window_answer> windows{first[i]};
+      add_later(part, which[i], windows);
+      const auto own = of_windows(windows);
+      sum.loss += own.loss;
+      sum.correct += own.said == own.is;
       if (part == split::test) {
         ++tally_.rows;
-        tally_.overlap += f1_of(found, is);
-        judge(which[i], found);
+        tally_.overlap += f1_of(own.said, own.is);
+        judge(which[i], own);
       }
     }
     return sum;
@@ -91,16 +116,54 @@ protected:
 
 private:
   /// As texts, if anybody knows those.
-  void judge(std::uint32_t row, const token_span& found) {
+  void judge(std::uint32_t row, const window_answer& own) {
     const auto* answers = rows().answers();
     if (answers == nullptr)
       return;
     const auto meant = answers->meant(row);
-    const said_and_meant x{.said = answers->said(row, found),
+    const said_and_meant x{.said = answers->said(own.row, own.said),
                            .meant = {meant.begin(), meant.end()}};
     ++tally_.told;
     tally_.exact += best_match(x);
     tally_.f1 += best_f1(x);
+  }
+
+  std::vector<window_answer> answers_in(const at::Tensor& said,
+                                        const language_pass& x,
+                                        row_numbers which) const {
+    const auto flat = said.contiguous();
+    const auto own = losses(said, x).contiguous();
+    const auto wanted = x.targets.contiguous();
+    const auto width = static_cast<std::size_t>(2 * flat.size(1));
+    std::vector<window_answer> all(static_cast<std::size_t>(flat.size(0)));
+    TROUPE_ASSERT(all.size() == which.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const auto* answer = wanted.data_ptr<std::int64_t>() + 2 * i;
+      const std::span ends{flat.data_ptr<float>() + width * i, width};
+      const auto best = best_span(ends, answer_max);
+      all[i] = {.row = which[i],
+                .said = best,
+                .is = {static_cast<std::size_t>(answer[0]),
+                       static_cast<std::size_t>(answer[1])},
+                .chance = double{ends[2 * best.first]}
+                          + double{ends[2 * best.last + 1]},
+                .loss = static_cast<double>(own.data_ptr<float>()[i])};
+    }
+    return all;
+  }
+
+  void add_later(split part, std::uint32_t row,
+                 std::vector<window_answer>& to) {
+    const auto later = rows().later_of(part, row);
+    std::vector<std::uint32_t> numbers(later.count);
+    std::iota(numbers.begin(), numbers.end(), later.first);
+    for (row_numbers left{numbers}; !left.empty();) {
+      const auto some = left.first(std::min(left.size(), scored_at_once()));
+      left = left.subspan(some.size());
+      const auto pass = read_pass(rows(), part, some);
+      const auto more = answers_in(say_pass(pass), pass, some);
+      to.insert(to.end(), more.begin(), more.end());
+    }
   }
 
   label_tally tally_;

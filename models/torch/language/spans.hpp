@@ -12,7 +12,8 @@ namespace troupe::models {
 /// Where in a row a question is answered: of each token the head says how much
 /// a span begins, and ends, there. A row's loss is the mean of both; it is
 /// right if the best span of at most 30 tokens is the answer, and F1 is of the
-/// tokens that both have. Place 0 is no answer. It has labels.
+/// tokens that both have. Place 0 is no answer. Of a text of several windows
+/// the surest answer of all is judged. It has labels.
 /// @pre the base has a head of ends, and the rows fit it
 std::unique_ptr<objective>
 make_span_finder(const language_config& config,

@@ -15,21 +15,26 @@ namespace troupe::models::asked_text_test {
 
 namespace {
 
-/// A question, and the row that is made of it.
+struct row_sizes {
+  std::size_t context = 24, stride = 0;
+};
+
+/// A question, and the last row that is made of it.
 struct asked_row {
   asked_row(std::shared_ptr<const tokenizer> by, std::string text,
-            std::size_t context = 24)
+            row_sizes sizes = {})
     : by(std::move(by)),
-      made(row_maker{text_task::span, context, *this->by}
-             .make({.text = text, .before = "who"}, true)
+      made(row_maker{text_task::span, sizes.context, sizes.stride, *this->by}
+             .make_all({.text = text, .before = "who"}, true)
              .value()
-             .value()),
+             .back()),
       from{.text = std::move(text), .first = made.text_first, .meant = {""}} {
     // nop
   }
 
   std::string said(std::size_t first, std::size_t last) const {
-    return said_by({first, last}, made.ids, from, *by);
+    return said_by({first, last}, {.ids = made.ids, .skipped = made.skipped},
+                   from, *by);
   }
 
   std::shared_ptr<const tokenizer> by;
@@ -81,12 +86,26 @@ TEST(answers_of_a_row, are_nothing_where_there_is_none) {
 
 TEST(answers_of_a_row, end_where_the_row_is_cut_off) {
   // who, an end, "it is ", an end.
-  const asked_row x{byte_tokenizer(), "it is far", 11};
+  const asked_row x{byte_tokenizer(), "it is far", {.context = 11}};
   ASSERT_TRUE(x.made.is_cut);
   ASSERT_EQ(x.made.ids.size(), 11u);
   EXPECT_EQ(x.said(4, 8), "it is");
   EXPECT_EQ(x.said(4, 9), "it is") << "of the last word there is a blank";
   EXPECT_EQ(x.said(7, 99), x.said(7, 10));
+}
+
+TEST(answers_of_a_row, go_on_in_a_later_window) {
+  const test::scratch_folder folder;
+  // CLS who SEP from 1990 - 1995 SEP, CLS who SEP 1995 on ##ward SEP
+  const asked_row x{
+    of_words(folder), "From 1990-1995  Onward", {.context = 8, .stride = 1}};
+  ASSERT_EQ(x.made.ids.size(), 7u);
+  ASSERT_EQ(x.from.first, 3u);
+  EXPECT_EQ(x.made.skipped, 3u);
+  EXPECT_EQ(x.said(4, 5), "Onward");
+  EXPECT_EQ(x.said(3, 3), "1995") << "of its word there is a part";
+  EXPECT_EQ(x.said(3, 5), "1995 Onward");
+  EXPECT_EQ(x.said(0, 0), "");
 }
 
 } // namespace troupe::models::asked_text_test

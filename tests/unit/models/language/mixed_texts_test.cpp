@@ -2,8 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -88,6 +91,60 @@ TEST_F(mixed_texts, have_none_where_they_are_all_one_clients) {
   EXPECT_EQ(aside.size(), 20u);
   for (auto place = aside.front(); place <= aside.back(); ++place)
     EXPECT_EQ(letters_in(**data, split::train, place).size(), 1u) << place;
+}
+
+// As the authors' program has it: at random, but the same ones at each look.
+TEST_F(mixed_texts, are_tested_on_windows_that_are_drawn) {
+  const auto whole = load();
+  how.test_windows = 50;
+  const auto data = load(), again = load();
+  how.seed = 2;
+  const auto other = load();
+  ASSERT_TRUE(whole && data && again && other);
+  EXPECT_EQ((*data)->size(split::test), 100u);
+  for (const auto& rows : (*data)->clients().test) {
+    EXPECT_EQ(rows.size(), 50u);
+    std::map<char, int> of_users;
+    for (const auto number : rows) {
+      const auto letters = letters_in(**data, split::test, number);
+      ASSERT_EQ(letters.size(), 1u) << number;
+      ++of_users[*letters.begin()];
+    }
+    EXPECT_EQ(of_users.size(), 2u) << "of all that there is";
+  }
+  EXPECT_EQ((*data)->content(), (*again)->content());
+  EXPECT_NE((*data)->content(), (*whole)->content());
+  EXPECT_NE((*data)->content(), (*other)->content());
+}
+
+TEST_F(mixed_texts, are_drawn_at_any_place) {
+  const auto windows_of = [](const language_data& data) {
+    std::set<std::vector<std::int32_t>> found;
+    std::vector<std::int32_t> ids(data.context()), targets(data.context());
+    for (std::uint32_t row = 0; row < data.size(split::test); ++row) {
+      data.read(split::test, row, ids, targets);
+      EXPECT_TRUE(std::equal(ids.begin() + 1, ids.end(), targets.begin()));
+      found.insert(ids);
+    }
+    return found;
+  };
+  how.mixed = false;
+  how.test_windows = 200;
+  const auto data = load();
+  ASSERT_TRUE(data);
+  // Of either letter, with the end of a text at each of four places, or none.
+  EXPECT_EQ(windows_of(**data).size(), 10u);
+  // A user draws for itself, whoever else there is.
+  how.users = {"f"};
+  const auto alone = load();
+  ASSERT_TRUE(alone);
+  std::vector<std::int32_t> ids(4), targets(4), own_ids(4), own_targets(4);
+  for (std::uint32_t i = 0; i < 200; ++i) {
+    (*data)->read(split::test, (*data)->clients().test.at(1).at(i), ids,
+                  targets);
+    (*alone)->read(split::test, i, own_ids, own_targets);
+    EXPECT_EQ(ids, own_ids);
+  }
 }
 
 TEST_F(mixed_texts, need_a_window_of_each_user) {

@@ -47,6 +47,33 @@ TEST(labelled_keys, say_what_is_asked_of_texts) {
               HasSubstr("a.toml:6: 'data.task' must be "));
 }
 
+TEST(labelled_keys, say_which_windows_overlap_and_which_are_drawn) {
+  const auto spans = read(with("task = 'span'\ncontext = 384\nstride = 128\n"));
+  ASSERT_TRUE(spans) << spans.error().context;
+  EXPECT_EQ(spans->x.data.stride, 128u);
+  EXPECT_THAT(write_config(spans->x), HasSubstr("stride = 128"));
+  const auto streams = read(with("test_windows = 6400\n"));
+  ASSERT_TRUE(streams) << streams.error().context;
+  EXPECT_EQ(streams->x.data.test_windows, 6400u);
+  EXPECT_THAT(write_config(streams->x), HasSubstr("test_windows = 6400"));
+  for (const auto* name : {"stride", "test_windows"})
+    EXPECT_THAT(write_config(read(with(""))->x),
+                ::testing::Not(HasSubstr(name)));
+  EXPECT_THAT(refusal(with("stride = 8\n")),
+              HasSubstr("'stride' is of windows of a text in which an answer "
+                        "is looked for: it needs task = \"span\""));
+  EXPECT_THAT(refusal(with("task = 'span'\ncontext = 8\nstride = 8\n")),
+              HasSubstr("'stride' must be below 'context', which is 8, found "
+                        "8"));
+  EXPECT_THAT(
+    refusal(with("task = 'span'\ntest_windows = 8\n")),
+    HasSubstr("'test_windows' draws windows of a stream, and labelled "
+              "texts are rows"));
+  EXPECT_THAT(refusal(with("test_share = 0\ntest_windows = 8\n")),
+              HasSubstr("'test_windows' draws from a user's test text, and "
+                        "there is none"));
+}
+
 TEST(labelled_keys, of_a_cluster_are_as_they_were) {
   const auto x =
     read("rounds = 1\n[data]\nkind = 'clusters'\ntask = 'mlp'\n[model]\nkind "

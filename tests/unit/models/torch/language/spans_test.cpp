@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -14,6 +15,7 @@
 
 #include "models/labels.hpp"
 #include "models/language/row_answers.hpp"
+#include "models/language/token_span.hpp"
 #include "tests/support/labelled_scene.hpp"
 
 namespace troupe::models::spans_test {
@@ -43,16 +45,36 @@ std::unique_ptr<objective> finder(std::string_view config,
                         {.trained = true, .micro_batch = micro_batch});
 }
 
-/// The test set's answers by row, whatever a model says of them.
+/// The last row lacks the answer, and the second goes on with its text.
+std::shared_ptr<const listed_rows> rows_of_windows() {
+  std::vector<listed_rows::row> rows;
+  for (const auto row : all_rows)
+    rows.push_back(answered_rows()->at(row));
+  return std::make_shared<const listed_rows>(
+    6, 13, std::move(rows),
+    std::map<std::uint32_t, later_windows>{{2, {1, 1}}});
+}
+
+void learn(objective& model) {
+  for (int i = 0; i < 200; ++i) {
+    const auto slopes = test::gradient_of(model, all_rows);
+    for (std::size_t j = 0; j < slopes.size(); ++j)
+      model.parameters()[j] -= 0.05f * slopes[j];
+  }
+}
+
+/// The test set's answers by row, of the spans that are found there.
 class told_rows final : public token_rows, public row_answers {
 public:
   struct told {
     std::string said;
     std::vector<std::string> meant;
+    token_span found = {};
   };
 
-  explicit told_rows(std::vector<told> all)
-    : rows_(answered_rows()),
+  explicit told_rows(std::vector<told> all,
+                     std::shared_ptr<const listed_rows> rows = answered_rows())
+    : rows_(std::move(rows)),
       all_(std::move(all)) {
     // nop
   }
@@ -74,12 +96,16 @@ public:
     rows_->read(part, row, ids, targets);
   }
 
+  later_windows later_of(split part, std::uint32_t row) const override {
+    return rows_->later_of(part, row);
+  }
+
   const row_answers* answers() const noexcept override {
     return this;
   }
 
   std::string said(std::uint32_t row, const token_span& x) const override {
-    EXPECT_TRUE(x.is_none()) << "all places are alike";
+    EXPECT_TRUE(x == all_.at(row).found) << row;
     return all_.at(row).said;
   }
 
@@ -198,16 +224,55 @@ TEST(span_finders, come_to_find_what_they_are_told) {
   auto model = finder(test::tiny_bert);
   const auto before = model->evaluate(split::train, all_rows);
   ASSERT_TRUE(before);
-  for (int i = 0; i < 200; ++i) {
-    const auto slopes = test::gradient_of(*model, all_rows);
-    for (std::size_t j = 0; j < slopes.size(); ++j)
-      model->parameters()[j] -= 0.05f * slopes[j];
-  }
+  learn(*model);
   const auto after = model->evaluate(split::train, all_rows);
   ASSERT_TRUE(after);
   EXPECT_LT(after->loss, before->loss / 2);
   EXPECT_FALSE(model->outputs());
   EXPECT_FALSE(model->embeddings());
+}
+
+// What is said of a text is the surest answer of its windows.
+TEST(span_finders, look_for_an_answer_in_all_windows) {
+  auto model = finder(test::tiny_bert);
+  learn(*model);
+  auto whole = labelled_model(test::tiny_bert, both_ends, rows_of_windows(),
+                              {.trained = true});
+  std::ranges::copy(model->parameters(), whole->parameters().begin());
+  const auto score = [](objective& by, std::uint32_t row) {
+    const auto x = by.evaluate(split::test, row_list{row});
+    EXPECT_TRUE(x) << x.error().context;
+    return x ? *x : scores{};
+  };
+  const auto answer = score(*model, 1), none = score(*model, 2);
+  ASSERT_EQ(answer.correct + none.correct, 2u) << "it has learned both";
+  const auto both = score(*whole, 2);
+  EXPECT_EQ(both.count, 1u);
+  EXPECT_EQ(both.correct, 1u);
+  EXPECT_NEAR(both.loss, (answer.loss + none.loss) / 2, 1e-5);
+  EXPECT_EQ(whole->labels()->take_tally().overlap, 1);
+  // A layer that prefers no place finds no answer, and there is one.
+  std::ranges::fill(whole->parameters().last(2 * 8 + 2), 0.f);
+  EXPECT_EQ(score(*whole, 2).correct, 0u);
+  EXPECT_EQ(whole->labels()->take_tally().overlap, 0);
+}
+
+TEST(span_finders, are_judged_by_what_the_surest_window_says) {
+  auto model = finder(test::tiny_bert);
+  learn(*model);
+  // Nobody asks what a later window means by itself.
+  const auto rows = std::make_shared<const told_rows>(
+    std::vector<told_rows::told>{
+      {}, {"The Mill.", {""}, {3, 3}}, {"", {"old mill", "mill"}}},
+    rows_of_windows());
+  auto whole =
+    labelled_model(test::tiny_bert, both_ends, rows, {.trained = true});
+  std::ranges::copy(model->parameters(), whole->parameters().begin());
+  ASSERT_TRUE(whole->evaluate(split::test, row_list{2}));
+  const auto all = whole->labels()->take_tally();
+  EXPECT_EQ(all.told, 1u) << "the text, and not each window";
+  EXPECT_EQ(all.exact, 1);
+  EXPECT_EQ(all.f1, 1);
 }
 
 } // namespace troupe::models::spans_test
