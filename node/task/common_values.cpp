@@ -25,8 +25,6 @@ using all_values = std::map<std::string, shared_values>;
 using models::tensor_file;
 using models::tensor_list;
 
-constexpr std::size_t digits_shown = 8;
-
 std::string shown(const std::vector<std::int64_t>& shape) {
   std::string text;
   for (const auto extent : shape)
@@ -61,8 +59,8 @@ result<void> check_kept(const tensor_file& file, const std::string& path) {
     return {};
   return fail(errc::invalid_data,
               path + " is damaged: its values have the digest "
-                + found.substr(0, digits_shown) + ", and it says "
-                + printable(said->second.substr(0, digits_shown))
+                + short_digest(found) + ", and it says "
+                + short_digest(said->second)
                 + "; a copy of the file as it was would do");
 }
 
@@ -73,9 +71,9 @@ tl::unexpected<error> is_another(const std::string& what,
               what
                 + " is not the common model that the run began with: its "
                   "values have the digest "
-                + found.substr(0, digits_shown) + ", and " + common_digest_file
-                + " says " + printable(wanted.substr(0, digits_shown))
-                + "; a copy of " + common_file + " as it was would do");
+                + short_digest(found) + ", and " + common_digest_file + " says "
+                + short_digest(wanted) + "; a copy of " + common_file
+                + " as it was would do");
 }
 
 /// The folder of a run says which it began with.
@@ -184,12 +182,11 @@ result<std::string> common_digest_in(const fs::path& folder) {
   auto said = text->substr(0, text->find('\n'));
   if (from_hex<std::tuple_size_v<models::digest>>(said))
     return said;
-  return fail(
-    errc::invalid_data,
-    path.string() + " is damaged: it says "
-      + (said.empty() ? "nothing" : in_quotes(said.substr(0, digits_shown)))
-      + ", and a digest of the common model has 64 hex digits; a "
-        "copy of it as it was would do");
+  return fail(errc::invalid_data,
+              path.string() + " is damaged: it says "
+                + (said.empty() ? "nothing" : in_quotes(short_digest(said)))
+                + ", and a digest of the common model has 64 hex digits; a "
+                  "copy of it as it was would do");
 }
 
 result<std::string> common_digest_of_run(const fs::path& folder) {

@@ -20,8 +20,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t digits_of_digest_shown = 8;
-
 using digests_said = std::map<std::string, std::string>;
 
 /// What models are made of first: of another tokenizer all texts are others.
@@ -75,9 +73,8 @@ result<void> compare(const digests_said& said,
       return fail(errc::invalid_data,
                   x.path + " is not the " + in_quotes(x.name)
                     + " that the run began with: its digest is "
-                    + now.substr(0, digits_of_digest_shown) + ", and "
-                    + inputs_file + " says "
-                    + was->second.substr(0, digits_of_digest_shown)
+                    + short_digest(now) + ", and " + inputs_file + " says "
+                    + short_digest(was->second)
                     + "; a copy of it as it was would do");
   }
   return {};

@@ -13,7 +13,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t hex_digits_shown = 8;
 constexpr const char* last_values = "model.safetensors";
 constexpr const char* end_of_run = "summary.json";
 
@@ -76,9 +75,8 @@ result<void> check_result(const fs::path& file) {
       return fail(
         errc::invalid_data,
         file.string() + " is not what the run ended with: its digest is "
-          + found.substr(0, hex_digits_shown) + ", and summary.json says "
-          + printable(said->substr(0, hex_digits_shown))
-          + "; a copy of the file as it was would do");
+          + short_digest(found) + ", and summary.json says "
+          + short_digest(*said) + "; a copy of the file as it was would do");
     });
 }
 
