@@ -3,9 +3,9 @@
 #include <string>
 
 #include "core/json.hpp"
-#include "core/text.hpp"
 #include "models/file_digest.hpp"
 #include "models/files.hpp"
+#include "node/task/digests_said.hpp"
 
 namespace troupe::node {
 
@@ -68,15 +68,12 @@ result<void> check_result(const fs::path& file) {
                   + " is gone: summary.json says that the run "
                     "ended with it; a copy of it would do");
   return models::digest_of_file(file, errc::invalid_data)
-    .and_then([&](const models::digest& x) -> result<void> {
-      const auto found = models::to_hex(x);
-      if (found == *said)
-        return {};
-      return fail(
-        errc::invalid_data,
-        file.string() + " is not what the run ended with: its digest is "
-          + short_digest(found) + ", and summary.json says "
-          + short_digest(*said) + "; a copy of the file as it was would do");
+    .and_then([&](const models::digest& x) {
+      return check_digest(
+        {.what = file.string() + " is not what the run ended with",
+         .found = models::to_hex(x),
+         .said = *said,
+         .by = end_of_run});
     });
 }
 

@@ -79,7 +79,7 @@ TEST_F(result_file, is_known_to_the_summary_by_all_of_its_bytes) {
   EXPECT_EQ(refusal(node::read_result(file)),
             file + " is not what the run ended with: its digest is "
               + now.substr(0, 8) + ", and summary.json says " + was.substr(0, 8)
-              + "; a copy of the file as it was would do");
+              + "; a copy of it as it was would do");
 }
 
 TEST_F(result_file, that_was_altered_is_no_beginning_of_another_run) {
