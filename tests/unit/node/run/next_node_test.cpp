@@ -9,9 +9,9 @@
 #include <thread>
 
 #include "actors/record/begin_lines.hpp"
-#include "actors/record/store.hpp"
 #include "node/run/federation.hpp"
 #include "node/run/heads.hpp"
+#include "tests/support/passing_store.hpp"
 #include "tests/support/small_runs.hpp"
 
 namespace troupe::test {
@@ -20,39 +20,18 @@ namespace {
 
 /// The first time that it is to store a version somebody wants the run to end;
 /// when the node has been told, it breaks.
-class breaking_store final : public actors::store {
+class breaking_store final : public passing_store {
 public:
-  result<actors::stored_node> load() override {
-    return behind_->load();
-  }
-
-  result<void>
-  begin(line_id line,
-        const std::vector<messages::merged_block>& blocks) override {
-    return behind_->begin(line, blocks);
-  }
-
   result<void> commit(const messages::commit_requested& x) override {
     if (!stop.exchange(true)) {
       // It looks each 50 ms whether it is to end.
       std::this_thread::sleep_for(std::chrono::milliseconds{300});
       throw std::runtime_error{"the driver of the disk broke"};
     }
-    return behind_->commit(x);
-  }
-
-  result<void> save(const messages::save_requested& x) override {
-    return behind_->save(x);
-  }
-
-  result<void> note(const messages::line_noted& x) override {
-    return behind_->note(x);
+    return passing_store::commit(x);
   }
 
   std::atomic<bool> stop{false};
-
-private:
-  std::unique_ptr<actors::store> behind_ = actors::make_memory_store({});
 };
 
 } // namespace
