@@ -26,6 +26,26 @@ result<void> check_ended(const fs::path& folder) {
   return {};
 }
 
+/// As `digest_said_of`, and whether the file is there that it is of.
+result<std::string> digest_wanted_of(const fs::path& file) {
+  auto said = digest_said_of(file);
+  if (said && !said->empty() && !models::is_there(file))
+    return fail(errc::invalid_data,
+                file.string()
+                  + " is gone: summary.json says that the run "
+                    "ended with it; a copy of it would do");
+  return said;
+}
+
+result<void> check_content(const fs::path& file, const models::digest& found,
+                           const std::string& said) {
+  return check_digest(
+    {.what = file.string() + " is not what the run ended with",
+     .found = models::to_hex(found),
+     .said = said,
+     .by = end_of_run});
+}
+
 } // namespace
 
 result<std::string> digest_said_of(const fs::path& file) {
@@ -57,29 +77,28 @@ bool says_digests(const fs::path& folder) {
 }
 
 result<void> check_result(const fs::path& file) {
-  const auto said = digest_said_of(file);
+  const auto said = digest_wanted_of(file);
   if (!said)
     return tl::make_unexpected(said.error());
   if (said->empty())
     return {};
-  if (!models::is_there(file))
-    return fail(errc::invalid_data,
-                file.string()
-                  + " is gone: summary.json says that the run "
-                    "ended with it; a copy of it would do");
   return models::digest_of_file(file, errc::invalid_data)
-    .and_then([&](const models::digest& x) {
-      return check_digest(
-        {.what = file.string() + " is not what the run ended with",
-         .found = models::to_hex(x),
-         .said = *said,
-         .by = end_of_run});
-    });
+    .and_then(
+      [&](const models::digest& x) { return check_content(file, x, *said); });
 }
 
+// It is read once: of what is checked the values are, whatever is put there.
 result<models::tensor_file> read_result(const fs::path& file) {
-  return check_result(file).and_then(
-    [&] { return models::read_safetensors(file); });
+  const auto said = digest_wanted_of(file);
+  if (!said)
+    return tl::make_unexpected(said.error());
+  const auto bytes = models::read_file(file, errc::invalid_data);
+  if (!bytes)
+    return tl::make_unexpected(bytes.error());
+  if (!said->empty())
+    if (auto ok = check_content(file, models::digest_of(*bytes), *said); !ok)
+      return tl::make_unexpected(ok.error());
+  return models::parse_safetensors(*bytes, file.string());
 }
 
 result<models::safetensors_file> open_result(const fs::path& folder) {
