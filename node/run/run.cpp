@@ -1,7 +1,5 @@
 #include "node/run/run.hpp"
 
-#include <algorithm>
-
 #include "actors/record/begin_lines.hpp"
 #include "actors/record/events.hpp"
 #include "core/json.hpp"
@@ -10,15 +8,13 @@
 #include "node/run/federation.hpp"
 #include "node/run/heads.hpp"
 #include "node/run/keeper.hpp"
-#include "node/run/language_costs.hpp"
+#include "node/run/outcome.hpp"
 #include "node/run/resolved.hpp"
 #include "node/run/result_files.hpp"
 #include "node/run/rules.hpp"
-#include "node/run/strangers.hpp"
 #include "node/task/inputs.hpp"
 #include "node/task/kept_common.hpp"
 #include "node/watch/folder.hpp"
-#include "node/watch/memory_taken.hpp"
 #include "node/watch/moment_text.hpp"
 #include "node/watch/monitor.hpp"
 #include "node/watch/progress.hpp"
@@ -290,7 +286,16 @@ private:
 
   result<run_summary> close() {
     books_.reset(); // The last events are on disk when it is gone.
-    auto s = summary();
+    auto s = outcome_of({.x = x_,
+                         .work = work_,
+                         .watching = *watching_,
+                         .counted = *counted_,
+                         .folder = folder_->path(),
+                         .is_served = serving_ != nullptr,
+                         .is_stopped = in_.stop && *in_.stop,
+                         .snapshot_lost = snapshot_lost_,
+                         .began = began_,
+                         .cpu = cpu_});
     if (x_.events)
       s.routing = routing_in(folder_->path(), work_.method, *work_.blocks);
     folder_->log(s.reason);
@@ -302,72 +307,6 @@ private:
         show_pages(*folder_, x_.events);
         return s;
       });
-  }
-
-  run_summary summary() const {
-    const auto report = watching_->report();
-    run_summary s;
-    s.mode = policies::to_string(x_.pace.mode);
-    s.method = x_.method;
-    s.clock = is_virtual(x_) ? "virtual" : "wall";
-    std::map<std::string, models::digest> digests;
-    for (const auto& [line, head] : report.lines) {
-      s.versions += head.head.value;
-      for (const auto& block : head.blocks) {
-        const auto& name = work_.blocks->find(block.block)->name;
-        s.heads[name] = head.head.value;
-        digests[name] = block.digest;
-      }
-    }
-    for (const auto& block : work_.blocks->blocks)
-      s.values[block.family] += block.size;
-    s.digest = models::to_hex(models::digest_of(digests));
-    if (by_round(x_.pace.mode))
-      s.rounds = report.rounds;
-    s.visits = report.visits;
-    put_scores(s, *watching_, work_.has_labels);
-    put_costs_of_strangers(s, work_);
-    s.bytes_up = counted_->bytes_up;
-    s.bytes_down = counted_->bytes_down;
-    if (is_virtual(x_))
-      s.virtual_seconds = seconds(report.at);
-    s.folder = folder_->path().string();
-    s.best = report.best;
-    s.failures = report.failures;
-    s.personal = work_.method.personal;
-    s.chosen = std::ranges::any_of(
-      work_.method.legs, [](const auto& x) { return !x.choice.value.empty(); });
-    s.evaluations_left_out = report.left_out;
-    s.reason = report.finished->reason;
-    s.failed = report.finished->failed;
-    // Who asks for the end of a run that ends interrupts nothing.
-    s.interrupted = in_.stop && *in_.stop
-                    && report.finished->reason.starts_with(interrupted_text);
-    s.goes_on = s.interrupted && (is_virtual(x_) || serving_)
-                && x_.ledger == ledger_kind::disk && snapshot_lost_.empty();
-    s.failed |= s.reason == record_full_text;
-    judge(s, report.first_error);
-    s.wall_seconds = seconds(steady_now() - began_);
-    s.cpu_seconds = seconds(process_cpu_time() - cpu_);
-    s.peak_memory_bytes = peak_resident_bytes();
-    s.language_costs = language_costs_in(work_, s);
-    return s;
-  }
-
-  void judge(run_summary& s, const std::string& first_error) const {
-    const bool none = work_.method.offers && s.versions == 0;
-    if (none && s.reason == ordered_text) {
-      s.reason += "; no version had been made";
-    } else if (none && !s.failed && !s.interrupted) {
-      s.failed = true;
-      s.reason = "no version was made of " + std::to_string(s.visits)
-                 + " visits; "
-                 + (x_.events ? "the report says what became of their offers"
-                              : "with events = true a report would say what "
-                                "became of their offers");
-    }
-    if (s.failed && !first_error.empty())
-      s.reason += "; the first error was that of " + first_error;
   }
 
   experiment x_;
