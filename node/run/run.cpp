@@ -1,5 +1,8 @@
 #include "node/run/run.hpp"
 
+#include <optional>
+#include <ostream>
+
 #include "actors/record/begin_lines.hpp"
 #include "actors/record/events.hpp"
 #include "core/json.hpp"
@@ -19,6 +22,7 @@
 #include "node/watch/monitor.hpp"
 #include "node/watch/progress.hpp"
 #include "node/watch/reached.hpp"
+#include "node/watch/wait_notice.hpp"
 #include "policies/catalogue.hpp"
 
 namespace troupe::node {
@@ -39,6 +43,11 @@ public:
   // What a run goes on with is read while another thread may be busy with what
   // models are made by.
   result<run_summary> perform() {
+    if (in_.progress)
+      waiting_.emplace("reading what the run is made of",
+                       [to = in_.progress](const std::string& line) {
+                         *to << line << std::endl;
+                       });
     if (!in_.resume.empty())
       if (auto ok = open_folder(); !ok)
         return tl::make_unexpected(ok.error());
@@ -79,6 +88,7 @@ private:
       serving_->refused()->say_to([this](const std::string& line) {
         folder_->log(moment_text(unix_milliseconds()) + "  " + line);
       });
+    waiting_.reset();
     if (in_.progress)
       display_ = std::make_unique<progress_display>(
         *in_.progress,
@@ -316,7 +326,8 @@ private:
   workload work_;
   std::string fingerprint_;
   std::unique_ptr<run_folder> folder_;
-  std::unique_ptr<serving> serving_; ///< Null: clients live here.
+  std::unique_ptr<serving> serving_;   ///< Null: clients live here.
+  std::optional<wait_notice> waiting_; ///< Until there is a display.
   std::unique_ptr<progress_display> display_;
   std::shared_ptr<actors::store> books_;
   result<actors::stored_node> found_; ///< In the books, until the node has it.
