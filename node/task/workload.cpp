@@ -313,13 +313,12 @@ result<workload> prepare(const experiment& x, materials found) {
              .window = x.data.context};
   w.shape.examples_max =
     x.merge.samples_max ? x.merge.samples_max : largest(found.clients);
-  const auto make_objective = found.make_objective;
+  w.make_objective = found.make_objective;
   if (auto ok = build(x, std::move(found), w); !ok)
     return tl::make_unexpected(ok.error());
   w.trainers_of =
-    [make_objective](std::shared_ptr<const models::local_task> x) {
-      return models::guarded(
-        models::local_trainers(std::move(x), make_objective));
+    [make = w.make_objective](std::shared_ptr<const models::local_task> x) {
+      return models::guarded(models::local_trainers(std::move(x), make));
     };
   w.make_trainer = w.trainers_of(w.task);
   return w;
