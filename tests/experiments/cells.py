@@ -145,6 +145,9 @@ class Maker:
         changes = [*cell.changes, f"seed={cell.seed}", *([] if cell.is_looked_into else ["events=false"]), f"folder={runs}"]
         return [self.troupe, "run", cell.example, *(y for x in changes for y in ("--set", x))]
 
+    def is_made(self, cell):
+        return (self.folder / "cells" / f"{cell.name}.json").exists() or self.evidence.of(cell) is not None
+
     def make(self, cell):
         """What a run ended with, which was made here, or elsewhere and before, or is made now."""
         kept = self.folder / "cells" / f"{cell.name}.json"
