@@ -10,6 +10,7 @@
 #include <numeric>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -104,7 +105,8 @@ public:
 
 private:
   template <class Backward>
-  auto noted(std::span<const std::uint32_t> rows, Backward backward) {
+  std::invoke_result_t<Backward&> noted(std::span<const std::uint32_t> rows,
+                                        Backward backward) {
     noted_pass now{.rows = {rows.begin(), rows.end()},
                    .parameters = copy(parameters()),
                    .before = copy(gradient()),
