@@ -118,11 +118,6 @@ def show_perplexities(title, rows):
     print(flush=True)
 
 
-def curves_of(rows):
-    return {name: [(v, x["clients_perplexity"]) for v, x in said[0]["curve"] if x.get("clients_perplexity")]
-            for name, said in rows.items()}
-
-
 def relations(rows, kind=""):
     """Of the publication's claims, (what, whether it is so): {kind} of who sends, as in ', buffered'."""
     name = {x: x + (kind if x + kind in rows else "") for x in METHODS}
@@ -159,6 +154,11 @@ def report(claims):
         print(("is so   " if true else "is not  ") + what, flush=True)
 
 
+def show_figure(figure, to):
+    language_curves.draw(figure, to)
+    print(f"curves are in {to}", flush=True)
+
+
 def small(troupe, folder, texts):
     bounds = Bounds()
     model = pretrained(troupe, texts, bounds)
@@ -169,12 +169,10 @@ def small(troupe, folder, texts):
     example = lambda kind: EXAMPLES / f"comigs/{kind}.toml"
     for kind, seeds in {"languages": SEEDS, "kinds": (1,), "sections": (1,)}.items():
         check_equal(troupe, example(kind), of(kind), seeds)
-    curves = {}
     rows = maker.make_all([*cells_of("languages", example("languages"), sweep("languages", METHODS), SEEDS, of("languages")),
                            *cells_of("languages", example("languages"), sweep("languages", ["pretrained", *BUFFERED]), (1,),
                                      of("languages"))])
     show_perplexities("Small, `languages`: de, fr, it, nl", rows)
-    curves["languages"] = curves_of(rows)
     for what, true in relations(rows):
         bounds.hold(what, true)
     first = {x: said[:1] for x, said in rows.items()}
@@ -183,7 +181,6 @@ def small(troupe, folder, texts):
     for kind in ("kinds", "sections"):
         rows = maker.make_all(cells_of(kind, example(kind), sweep(kind, METHODS + BUFFERED), (1,), of(kind)))
         show_perplexities(f"Small, `{kind}`, one seed", rows)
-        curves[kind] = curves_of(rows)
         winner = min(("comigs_2s", "comigs_2g"), key=lambda x, rows=rows: mean(rows, x, "clients_perplexity")[0])
         print(f"R3: of 2S and 2G {winner} is better on {kind}")
         report(relations(rows))
@@ -196,9 +193,7 @@ def small(troupe, folder, texts):
     report(shift(rows))
     rows = maker.make_all(cells_of("experts", example("languages"), sweep("experts"), (1,), of("languages")))
     show_perplexities("Small, `languages`: unequal experts and texts, one seed", rows)
-    curves["experts"] = curves_of(rows)
-    language_curves.draw(curves, folder / "curves.svg")
-    print(f"curves are in {folder / 'curves.svg'}")
+    show_figure(language_curves.small(maker.evidence.lines), folder / "curves.svg")
     return bounds.wrong
 
 
@@ -221,6 +216,7 @@ def vary(troupe, folder, texts, is_dry=False):
             check_equal(troupe, example, [f"model.path={model_of(x.base)}", *here, *x.changes], (1,))
         rows, known = maker.make_all(cells), {x.row: [of_small.make(x)] for x in defaults}
         language_vary.show(thing, language_vary.settings_in(thing, rows, known), relations, METHODS)
+    show_figure(language_curves.vary(maker.evidence.lines, of_small.evidence.lines), folder / "vary.svg")
     of_small.prove(defaults)
     return bounds.wrong
 

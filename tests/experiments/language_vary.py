@@ -28,7 +28,7 @@ class Setting:
 
 
 THINGS = {
-    "steps": {"800": Setting(["rounds=80", "own_steps=800"]), "400": Setting(["rounds=40", "own_steps=400"])},
+    "steps": {"400": Setting(["rounds=40", "own_steps=400"]), "800": Setting(["rounds=80", "own_steps=800"])},
     "rate": {"x 0.3": Setting(["learning_rate=0.0006"]), "x 3": Setting(["learning_rate=0.006"])},
     "rank": {"4": Setting(["options.rank=4"]), "16": Setting(["options.rank=16"])},
     "validation": {
@@ -46,9 +46,9 @@ def methods_of(setting):
 
 
 def cells_of(thing, example, here, model_of):
-    """Of all its settings, what says most first. @param model_of the folder of a base, by what is changed of it"""
+    """Of all its settings, what says most first, and the longest. @param model_of the folder of a base, by what is changed of it"""
     return [Cell(thing, f"{method}, {name}", 1, example, [f"model.path={model_of(x.base)}", *here, f"method={method}", *x.changes])
-            for method in FIRST for name, x in THINGS[thing].items() if method in methods_of(x)]
+            for method in FIRST for name, x in reversed(THINGS[thing].items()) if method in methods_of(x)]
 
 
 def settings_in(thing, rows, defaults):
