@@ -10,6 +10,8 @@
 #include <mutex>
 #include <string_view>
 
+#include "models/torch/block_cache.hpp"
+
 namespace troupe::models {
 
 namespace {
@@ -62,6 +64,7 @@ std::string cpu_features() {
 }
 
 void set_once_per_process() {
+  keep_blocks_of_tensors();
   if (auto* set = find_function<void(int)>("openblas_set_num_threads"))
     set(1);
   try {

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "models/torch/language/second_slopes.hpp"
+
 namespace troupe::models {
 
 namespace {
@@ -49,7 +51,7 @@ at::Tensor attend(const attention_input& x) {
   if (const auto hidden = unseen(x); hidden.defined())
     scores =
       scores.masked_fill(hidden, -std::numeric_limits<double>::infinity());
-  return at::matmul(at::softmax(scores, -1), repeated(x.value, heads));
+  return at::matmul(softmax_of_last(scores), repeated(x.value, heads));
 }
 
 at::Tensor in_heads(const at::Tensor& x, std::int64_t heads) {

@@ -66,7 +66,8 @@ void slope_graph::add_curvature(std::span<const float> direction,
     const auto part =
       at::from_blob(const_cast<float*>(direction.data() + leaves_[i].at),
                     leaves_[i].values.sizes());
-    slope = slope + (first[i] * part).sum();
+    if (part.any().item<bool>()) // Else nothing of it is bent.
+      slope = slope + (first[i] * part).sum();
   }
   if (!slope.requires_grad())
     return;

@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include "models/torch/language/second_slopes.hpp"
+
 namespace troupe::models {
 
 at::Tensor activated(activation_kind how, const at::Tensor& x) {
@@ -20,6 +22,8 @@ at::Tensor activated(activation_kind how, const at::Tensor& x) {
 
 at::Tensor activated(activation_kind how, const at::Tensor& up,
                      const at::Tensor& gate) {
+  if (gate.defined() && how == activation_kind::silu)
+    return gated_by_silu(up, gate);
   return gate.defined() ? activated(how, gate) * up : activated(how, up);
 }
 

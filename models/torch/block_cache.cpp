@@ -1,0 +1,128 @@
+#include "models/torch/block_cache.hpp"
+
+#include <c10/core/CPUAllocator.h>
+#include <c10/util/Exception.h>
+
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <new>
+#include <vector>
+
+namespace troupe::models {
+
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool is_watched = true;
+#else
+constexpr bool is_watched = false;
+#endif
+
+/// What torch's vectors ask for; a block begins with its size.
+constexpr std::size_t alignment = 64;
+
+struct head {
+  std::size_t bytes; ///< With the head.
+};
+static_assert(sizeof(head) <= alignment);
+
+std::size_t with_head(std::size_t bytes) {
+  return (bytes + alignment + alignment - 1) / alignment * alignment;
+}
+
+head* new_block(std::size_t bytes) {
+  auto* at = std::aligned_alloc(alignment, bytes);
+  TORCH_CHECK(at != nullptr, "there is no memory for a tensor of ",
+              bytes - alignment, " bytes");
+  return ::new (at) head{bytes};
+}
+
+class block_cache final : public c10::Allocator {
+public:
+  c10::DataPtr allocate(std::size_t bytes) const override {
+    if (bytes == 0)
+      return {nullptr, nullptr, &give_back, c10::DeviceType::CPU};
+    const auto all = with_head(bytes);
+    auto* block = all < block_cache_least ? nullptr : take(all);
+    if (block == nullptr)
+      block = new_block(all);
+    auto* data = reinterpret_cast<std::byte*>(block) + alignment;
+    c10::profiledCPUMemoryReporter().New(data, bytes);
+    return {data, data, &give_back, c10::DeviceType::CPU};
+  }
+
+  c10::DeleterFnPtr raw_deleter() const override {
+    return &give_back;
+  }
+
+  block_cache_facts facts() const {
+    const std::lock_guard lock{mutex_};
+    return facts_;
+  }
+
+  /// Never destroyed: tensors may outlive it else.
+  static block_cache& instance() {
+    static auto* const one = new block_cache;
+    return *one;
+  }
+
+private:
+  static void give_back(void* data) {
+    if (data == nullptr)
+      return;
+    c10::profiledCPUMemoryReporter().Delete(data);
+    auto* block =
+      reinterpret_cast<head*>(static_cast<std::byte*>(data) - alignment);
+    if (block->bytes < block_cache_least || is_watched)
+      std::free(block);
+    else
+      instance().keep(block);
+  }
+
+  head* take(std::size_t bytes) const {
+    const std::lock_guard lock{mutex_};
+    const auto found = free_.find(bytes);
+    if (found == free_.end() || found->second.empty())
+      return nullptr;
+    auto* block = found->second.back();
+    found->second.pop_back();
+    facts_.kept_bytes -= bytes;
+    ++facts_.reused;
+    return block;
+  }
+
+  void keep(head* block) {
+    std::map<std::size_t, std::vector<head*>> given;
+    {
+      const std::lock_guard lock{mutex_};
+      if (facts_.kept_bytes + block->bytes > block_cache_most) {
+        given.swap(free_);
+        facts_.kept_bytes = 0;
+      }
+      free_[block->bytes].push_back(block);
+      facts_.kept_bytes += block->bytes;
+    }
+    for (const auto& [bytes, blocks] : given)
+      for (auto* x : blocks)
+        std::free(x);
+  }
+
+  mutable std::mutex mutex_;
+  mutable std::map<std::size_t, std::vector<head*>> free_; ///< By size.
+  mutable block_cache_facts facts_;
+};
+
+} // namespace
+
+void keep_blocks_of_tensors() {
+  static std::once_flag once;
+  std::call_once(once,
+                 [] { c10::SetCPUAllocator(&block_cache::instance(), 1); });
+}
+
+block_cache_facts facts_of_block_cache() {
+  return block_cache::instance().facts();
+}
+
+} // namespace troupe::models
