@@ -89,6 +89,18 @@ std::vector<document> taken(std::vector<source_texts>& from, double wanted) {
 
 } // namespace
 
+std::string_view name_of(text_part x) noexcept {
+  switch (x) {
+    case text_part::train:
+      return "training";
+    case text_part::validation:
+      return "validation";
+    case text_part::test:
+      break;
+  }
+  return "test";
+}
+
 text_part part_of_source(std::string_view source, const part_shares& shares,
                          std::uint64_t seed) {
   const auto place =

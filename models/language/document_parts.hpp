@@ -11,6 +11,9 @@ namespace troupe::models {
 /// What a text is for.
 enum class text_part : std::uint8_t { train, validation, test };
 
+/// "training", "validation" or "test".
+std::string_view name_of(text_part x) noexcept;
+
 /// Documents of a user by what they are for.
 struct document_parts {
   std::vector<document> train;

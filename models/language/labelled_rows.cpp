@@ -12,8 +12,8 @@
 #include "core/text.hpp"
 #include "models/language/document_parts.hpp"
 #include "models/language/documents.hpp"
+#include "models/language/label_deal.hpp"
 #include "models/language/row_maker.hpp"
-#include "models/language/sorted_deal.hpp"
 #include "models/language/stream_cache.hpp"
 
 namespace troupe::models {
@@ -27,18 +27,6 @@ constexpr std::size_t text_labels_max = 65'536;
 /// A text of two sources that are drawn apart stays in the first of them.
 constexpr std::array all_parts{text_part::train, text_part::validation,
                                text_part::test};
-
-std::string_view name_of(text_part x) noexcept {
-  switch (x) {
-    case text_part::train:
-      return "training";
-    case text_part::validation:
-      return "validation";
-    case text_part::test:
-      break;
-  }
-  return "test";
-}
 
 std::string_view share_of(text_part x) noexcept {
   switch (x) {
@@ -222,33 +210,53 @@ private:
   }
 
   result<void> deal_all() {
+    std::map<text_part, number_list> all;
+    std::map<text_part, number_list> labels;
     for (const auto part : all_parts) {
-      number_list all;
+      auto& own = all[part];
       for (const auto& x : rows[part])
-        all.insert(all.end(), x.begin(), x.end());
-      if (all.size() < how.clients && is_wanted(part))
-        return refuse("there are " + std::to_string(all.size()) + " rows for "
+        own.insert(own.end(), x.begin(), x.end());
+      if (own.size() < how.clients && is_wanted(part))
+        return refuse("there are " + std::to_string(own.size()) + " rows for "
                       + std::string{name_of(part)} + ", and "
                       + std::to_string(how.clients) + " clients who share them"
                       + about_repeats(to.dropped_paragraphs_)
                       + about_context(part) + "more texts, fewer clients"
                       + std::string{share_of(part)} + " would do");
       const auto& set = part == text_part::test ? to.test_ : to.training_;
-      number_list labels;
-      for (const auto number : all)
-        labels.push_back(set.rows[number].label);
-      // Each part by the same procedure, so that a client is tested on what it
-      // learns.
-      auto dealt =
-        deal_sorted(labels, {.clients = how.clients,
-                             .sorted_fraction = how.sorted_fraction,
-                             .seed = derive_seed(how.seed, name_of(part))});
-      for (auto& own : dealt)
-        for (auto& x : own)
-          x = all[x];
-      clients_of(part) = std::move(dealt);
+      auto& of = labels[part];
+      for (const auto number : own)
+        of.push_back(set.rows[number].label);
     }
+    auto dealt = deal_by_label(labels, {.clients = how.clients,
+                                        .scheme = how.scheme,
+                                        .sorted_fraction = how.sorted_fraction,
+                                        .seed = how.seed});
+    if (!dealt)
+      return tl::make_unexpected(dealt.error());
+    for (auto& [part, clients] : *dealt)
+      if (auto ok = give_all(part, all[part], std::move(clients)); !ok)
+        return ok;
     bound_all();
+    return {};
+  }
+
+  /// Rows by their places among all of the part.
+  result<void> give_all(text_part part, const number_list& all,
+                        std::vector<number_list> places) {
+    auto& clients = clients_of(part) = std::move(places);
+    for (std::size_t k = 0; k < clients.size(); ++k) {
+      if (clients[k].empty() && is_wanted(part))
+        return refuse("client " + std::to_string(k + 1) + " of "
+                      + std::to_string(clients.size()) + " has none of "
+                      + std::to_string(all.size()) + " rows for "
+                      + std::string{name_of(part)} + ", as its labels have few"
+                      + about_context(part)
+                      + "more labels for each client, fewer clients"
+                      + std::string{share_of(part)} + " would do");
+      for (auto& x : clients[k])
+        x = all[x];
+    }
     return {};
   }
 

@@ -16,12 +16,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/result.hpp"
 #include "models/data/example_set.hpp"
+#include "models/data/partition.hpp"
 #include "models/language/asked_text.hpp"
 #include "models/language/labelled_texts.hpp"
 #include "models/language/row_answers.hpp"
@@ -41,9 +43,10 @@ struct labelled_options {
   std::uint32_t stride = 0;
   double validation_share = 0.1; ///< Of the sources.
   double test_share = 0.1;       ///< Likewise.
-  /// Above 0: so many clients, who share what all users have as `deal_sorted`
+  /// Above 0: so many clients, who share what all users have as `deal_by_label`
   /// says; 0: each user is a client.
   std::size_t clients = 0;
+  std::optional<partitioner> scheme = std::nullopt; ///< As of `label_deal`.
   double sorted_fraction = 0.9;
   std::size_t rows_max = 0; ///< Of a client's training rows; 0: all.
   std::uint64_t seed = 0;

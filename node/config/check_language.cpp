@@ -145,12 +145,14 @@ public:
   }
 
   void labelled() {
+    using enum partition_options::rule;
     const auto& p = x_.partition;
-    if (p.kind != partition_options::rule::natural
-        && p.kind != partition_options::rule::sorted)
+    if (p.kind != natural && p.kind != labels && p.kind != dirichlet
+        && p.kind != sorted)
       refuse("partition.kind",
-             "labelled texts are dealt by user or sorted by label: kind = "
-             "\"natural\" or \"sorted\" would do");
+             "labelled texts are dealt by user, by label or sorted by label: "
+             "kind = \"natural\", \"labels\", \"dirichlet\" or \"sorted\" "
+             "would do");
     if (p.train_share != 1)
       refuse("partition.train_share",
              "'train_share' has no use for labelled texts; "

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "core/assert.hpp"
 #include "core/random.hpp"
 #include "models/language/headed_base.hpp"
+#include "node/config/policies_of.hpp"
 #include "node/task/language.hpp"
 #include "node/task/language_files.hpp"
 #include "node/task/language_model.hpp"
@@ -31,6 +33,15 @@ result<std::vector<std::string>> texts_of(const experiment& x) {
 /// Who share what all users have; 0: each user is one by itself.
 std::size_t sharing(const experiment& x) {
   return is_natural(x) && !x.data.pooled ? 0 : x.clients.clients;
+}
+
+/// How rows are dealt by label; none: sorted.
+std::optional<models::partitioner> scheme_of(const experiment& x) {
+  using enum partition_options::rule;
+  const auto kind = x.partition.kind;
+  if (kind != labels && kind != dirichlet)
+    return std::nullopt;
+  return partitioner_of(x.partition, x.data.clusters);
 }
 
 /// A model with what says of rows that which is asked.
@@ -72,6 +83,7 @@ load_labelled(const experiment& x) {
      .validation_share = d.validation_share,
      .test_share = d.test_share,
      .clients = sharing(x),
+     .scheme = scheme_of(x),
      .sorted_fraction = x.partition.sorted_rows(),
      .rows_max = x.partition.samples_per_client,
      .seed = derive_seed(x.seed, "data")},

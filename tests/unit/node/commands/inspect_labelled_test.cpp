@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string>
 
@@ -70,6 +71,22 @@ TEST_F(inspected_labels, have_the_control_beside_them) {
                               "257; 0 repeated paragraphs and 0 rows are left "
                               "out\n\n"));
   EXPECT_THAT(text, HasSubstr("%  even\n"));
+}
+
+TEST_F(inspected_labels, have_the_control_where_they_are_dealt_by_label) {
+  x.partition.kind = partition_options::rule::labels;
+  x.partition.labels_per_client = 1;
+  const auto all = parsed::parse(said(true));
+  ASSERT_EQ(all["clients"].size(), 2u);
+  std::set<std::string> majorities;
+  for (const auto& client : all["clients"]) {
+    majorities.insert(client["majority"].get<std::string>());
+    EXPECT_EQ(client["majority_accuracy"], 1);
+  }
+  EXPECT_THAT(majorities, ::testing::ElementsAre("even", "odd"));
+  x.partition.labels_per_client = 3;
+  EXPECT_THAT(said(false, exit_code::configuration),
+              HasSubstr("labels per client is 3; 1 to 2 would do"));
 }
 
 // One user, two rows of each part, by their sources.

@@ -102,6 +102,28 @@ TEST(labelled_keys, deal_texts_sorted_by_label) {
   EXPECT_TRUE(same(literal->x, again->x));
 }
 
+TEST(labelled_keys, deal_texts_by_label) {
+  using rule = partition_options::rule;
+  const auto x = read(with("task = 'classify'\nusers = ['a', 'b']\n",
+                           "[partition]\nkind = 'labels'\n"
+                           "labels_per_client = 4\nsamples_per_client = 9\n"
+                           "[clients]\nclients = 8\n"));
+  ASSERT_TRUE(x) << x.error().context;
+  EXPECT_TRUE(x->notes.empty());
+  EXPECT_EQ(x->x.clients.clients, 8u);
+  EXPECT_EQ(x->x.partition.kind, rule::labels);
+  EXPECT_EQ(x->x.partition.labels_per_client, 4u);
+  const auto again = read(write_config(x->x));
+  ASSERT_TRUE(again) << again.error().context;
+  EXPECT_TRUE(same(x->x, again->x));
+  // A number means its rule.
+  const auto drawn = read(with("task = 'span'\n"), {"partition.alpha=0.1"});
+  ASSERT_TRUE(drawn) << drawn.error().context;
+  EXPECT_EQ(drawn->x.partition.kind, rule::dirichlet);
+  EXPECT_THAT(refusal(with("", "[partition]\nkind = 'labels'\n")),
+              HasSubstr("data.kind = \"language\" deals nothing"));
+}
+
 TEST(labelled_keys, are_refused_where_they_mean_nothing) {
   EXPECT_EQ(refusal("rounds = 1\n[partition]\nkind = 'sorted'\n"),
             "a.toml:3: kind = \"sorted\" deals labelled texts: it needs "
@@ -110,9 +132,9 @@ TEST(labelled_keys, are_refused_where_they_mean_nothing) {
   EXPECT_THAT(refusal(with("", "[partition]\nkind = 'sorted'\n")),
               HasSubstr("kind = \"sorted\" deals labelled texts"));
   EXPECT_EQ(
-    refusal(with("task = 'classify'\n", "[partition]\nkind = 'dirichlet'\n")),
-    "a.toml:10: labelled texts are dealt by user or sorted by label: "
-    "kind = \"natural\" or \"sorted\" would do");
+    refusal(with("task = 'classify'\n", "[partition]\nkind = 'shards'\n")),
+    "a.toml:10: labelled texts are dealt by user, by label or sorted by label: "
+    "kind = \"natural\", \"labels\", \"dirichlet\" or \"sorted\" would do");
   EXPECT_EQ(
     refusal(with("task = 'classify'\n", "[partition]\ntrain_share = 0.5\n")),
     "a.toml:10: 'train_share' has no use for labelled texts; "

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "models/language/headed_base.hpp"
@@ -126,6 +127,34 @@ TEST_F(labelled_task, is_shared_by_any_number_of_clients) {
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().context,
               ::testing::HasSubstr("has 3 users, and there are 7 clients"));
+}
+
+TEST_F(labelled_task, is_dealt_by_label) {
+  const auto labels_of = [this](std::size_t most) {
+    const auto rows = node::load_labelled(x);
+    EXPECT_TRUE(rows) << rows.error().context;
+    if (!rows)
+      return;
+    const auto& clients = (*rows)->clients();
+    EXPECT_EQ(clients.train.size(), 6u);
+    for (std::size_t k = 0; k < clients.train.size(); ++k) {
+      std::set<std::size_t> labels;
+      for (const auto row : clients.train[k])
+        labels.insert((*rows)->label_of(models::split::train, row));
+      for (const auto row : clients.test[k])
+        labels.insert((*rows)->label_of(models::split::test, row));
+      EXPECT_EQ(labels.size(), most) << k;
+    }
+  };
+  x.clients.clients = 6;
+  x.partition.kind = node::partition_options::rule::labels;
+  x.partition.labels_per_client = 1;
+  labels_of(1);
+  x.partition.labels_per_client = 2;
+  labels_of(2);
+  x.partition.kind = node::partition_options::rule::dirichlet;
+  x.partition.alpha = 1000;
+  labels_of(3);
 }
 
 TEST_F(labelled_task, may_all_be_one_clients) {

@@ -1,0 +1,74 @@
+#include "models/language/label_deal.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/random.hpp"
+#include "models/language/sorted_deal.hpp"
+
+namespace troupe::models {
+
+namespace {
+
+using dealt_parts = std::map<text_part, row_lists>;
+
+example_set of_labels(const row_list& labels) {
+  return {.size = labels.size(),
+          .inputs = {},
+          .labels = {labels.begin(), labels.end()}};
+}
+
+std::int64_t classes_of(const std::map<text_part, row_list>& labels) {
+  std::int64_t classes = 0;
+  for (const auto& [part, all] : labels)
+    for (const auto x : all)
+      classes = std::max(classes, std::int64_t{x} + 1);
+  return classes;
+}
+
+result<dealt_parts> deal_by_scheme(const partitioner& scheme,
+                                   const std::map<text_part, row_list>& labels,
+                                   const label_deal& how) {
+  const dataset data{.name = "",
+                     .train = of_labels(labels.at(text_part::train)),
+                     .test = {},
+                     .classes = classes_of(labels)};
+  deal with{.data = data,
+            .clients = how.clients,
+            .examples_min = 1,
+            .random = random_stream{derive_seed(how.seed, "partition")}};
+  auto train = deal_rows(scheme, with);
+  if (!train)
+    return tl::make_unexpected(train.error());
+  const auto held = label_table(data, {.train = *train, .test = {}});
+  dealt_parts out;
+  for (const auto& [part, all] : labels) {
+    random_stream random{derive_seed(how.seed, name_of(part))};
+    out[part] =
+      part == text_part::train
+        ? std::move(*train)
+        : deal_in_proportion(
+          held, rows_by_label(of_labels(all), data.classes, random), random);
+    for (auto& own : out[part])
+      std::ranges::sort(own);
+  }
+  return out;
+}
+
+} // namespace
+
+result<std::map<text_part, row_lists>>
+deal_by_label(const std::map<text_part, row_list>& labels,
+              const label_deal& how) {
+  if (how.scheme)
+    return deal_by_scheme(*how.scheme, labels, how);
+  dealt_parts out;
+  for (const auto& [part, all] : labels)
+    out[part] =
+      deal_sorted(all, {.clients = how.clients,
+                        .sorted_fraction = how.sorted_fraction,
+                        .seed = derive_seed(how.seed, name_of(part))});
+  return out;
+}
+
+} // namespace troupe::models

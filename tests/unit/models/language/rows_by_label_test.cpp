@@ -1,0 +1,95 @@
+// Labelled texts of clients who each have some of the labels.
+
+#include "models/language/labelled_rows.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cstddef>
+#include <fstream>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "tests/support/scratch_folder.hpp"
+
+namespace troupe::models::rows_by_label_test {
+
+namespace {
+
+struct rows_by_label : ::testing::Test {
+  rows_by_label() {
+    how.files.folder = folder.path();
+    how.context = 16;
+    how.validation_share = how.test_share = 0.2;
+    how.clients = 4;
+    how.seed = 1;
+  }
+
+  /// 800 texts; one in so many has label 0, the others label 1.
+  void write(int one_in) const {
+    std::ofstream out{folder.path() + "/a.jsonl", std::ios::binary};
+    for (int i = 0; i < 800; ++i)
+      out << "{\"text\": \"" << i
+          << "\", \"label\": " << (i % one_in == 0 ? 0 : 1) << "}\n";
+  }
+
+  std::shared_ptr<const labelled_rows> load() const {
+    const auto found = labelled_rows::load(how, byte_tokenizer());
+    EXPECT_TRUE(found) << found.error().context;
+    return found ? *found : nullptr;
+  }
+
+  std::string refusal() const {
+    const auto found = labelled_rows::load(how, byte_tokenizer());
+    return found ? "loaded" : found.error().context;
+  }
+
+  test::scratch_folder folder;
+  labelled_options how;
+};
+
+} // namespace
+
+TEST_F(rows_by_label, tests_on_the_labels_that_a_client_has) {
+  write(2);
+  how.scheme = labels_partition{1};
+  const auto rows = load();
+  ASSERT_TRUE(rows);
+  const auto& clients = rows->clients();
+  ASSERT_EQ(clients.train.size(), 4u);
+  std::size_t all = 0;
+  for (std::size_t k = 0; k < 4; ++k) {
+    std::set<std::size_t> labels;
+    for (const auto* own : {&clients.train[k], &clients.own_validation[k]})
+      for (const auto row : *own)
+        labels.insert(rows->label_of(split::train, row));
+    for (const auto row : clients.test[k])
+      labels.insert(rows->label_of(split::test, row));
+    EXPECT_EQ(labels.size(), 1u) << k;
+    all += clients.train[k].size() + clients.own_validation[k].size()
+           + clients.test[k].size();
+  }
+  EXPECT_EQ(all, 800u);
+  const auto first = rows->content();
+  how.scheme = dirichlet_partition{5};
+  EXPECT_NE(load()->content(), first);
+}
+
+TEST_F(rows_by_label, is_refused_where_a_client_has_too_few_of_its_label) {
+  write(800);
+  how.validation_share = how.test_share = 0;
+  how.scheme = labels_partition{1};
+  // Two clients have the label that one row has.
+  EXPECT_THAT(
+    refusal(),
+    ::testing::MatchesRegex(
+      ".*: client [1-4] of 4 has none of 800 rows for training, as "
+      "its labels have few; more labels for each client, fewer clients, or "
+      "smaller shares of the others, would do"));
+  how.scheme = labels_partition{2};
+  EXPECT_EQ(refusal(), "loaded");
+  how.scheme = labels_partition{3};
+  EXPECT_EQ(refusal(), "partition: labels per client is 3; 1 to 2 would do");
+}
+
+} // namespace troupe::models::rows_by_label_test
