@@ -17,12 +17,9 @@ namespace troupe::models {
 
 namespace {
 
-// Lines are told apart. Where a class and another one mean all others, as in
-// \P{L}+\P{N}, release 10.42 takes it that a letter is never in both, and keeps
-// what it has: it may not keep of itself.
 constexpr std::uint32_t rules_of_patterns =
   PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C
-  | PCRE2_NO_AUTO_POSSESS | PCRE2_AUTO_CALLOUT;
+  | PCRE2_AUTO_CALLOUT;
 
 constexpr std::uint32_t heap_kib_max = 64 * 1024;
 

@@ -37,6 +37,11 @@ bool is_ascii_letter(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
+bool is_one_property(std::string_view members) noexcept {
+  return members.starts_with(R"(\p)")
+         && members.find('}') + 1 == members.size();
+}
+
 std::size_t hex_digits_in(std::string_view x) noexcept {
   return std::min(x.find_first_not_of("0123456789abcdefABCDEF"), x.size());
 }
@@ -271,10 +276,10 @@ private:
       return refuse(begin, "that class outside of (?i)");
     if (!x.negated)
       to.members += x.members;
-    else if (const auto all = told_class(x); all.starts_with('['))
-      to.others.push_back(all);
+    else if (is_one_property(x.members))
+      to.members += R"(\P)" + x.members.substr(2);
     else
-      to.members += all;
+      to.others.push_back(told_class(x));
     return {};
   }
 
@@ -334,11 +339,11 @@ bool has_known_case(char32_t from, char32_t to) noexcept {
   });
 }
 
+// Of \P{L}+\P{N} PCRE2 10.42 takes it that no letter is of both, and gives none
+// back; not so of sets.
 std::string told_class(const told_escape& x) {
-  const bool is_one = x.members.starts_with(R"(\p)")
-                      && x.members.find('}') + 1 == x.members.size();
-  if (is_one)
-    return (x.negated ? R"(\P)" : R"(\p)") + x.members.substr(2);
+  if (!x.negated && is_one_property(x.members))
+    return x.members;
   return (x.negated ? "[^" : "[") + x.members + "]";
 }
 
