@@ -5,17 +5,21 @@
 #include <cstdint>
 #include <string>
 #include <utility>
-#include <vector>
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
 #include "core/limits.hpp"
 #include "core/text.hpp"
+#include "models/language/told_pattern.hpp"
 
 namespace troupe::models {
 
 namespace {
+
+constexpr std::uint32_t rules_of_patterns =
+  PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C
+  | PCRE2_AUTO_CALLOUT;
 
 constexpr std::uint32_t heap_kib_max = 64 * 1024;
 
@@ -55,6 +59,12 @@ struct code_freed {
   }
 };
 
+struct rules_freed {
+  void operator()(pcre2_compile_context* x) const noexcept {
+    pcre2_compile_context_free(x);
+  }
+};
+
 struct context_freed {
   void operator()(pcre2_match_context* x) const noexcept {
     pcre2_match_context_free(x);
@@ -66,41 +76,6 @@ struct matches_freed {
     pcre2_match_data_free(x);
   }
 };
-
-/// A pattern as the library here is told it, and where its bytes stood.
-struct told_pattern {
-  std::string text;
-  std::vector<std::size_t> places;
-
-  void add(std::string_view x, std::size_t place) {
-    text += x;
-    places.resize(text.size(), place);
-  }
-};
-
-// The library's \s has U+180E, which is no white space since Unicode 6.3 and of
-// which the files' authors' libraries know that.
-told_pattern told(std::string_view pattern) {
-  told_pattern x;
-  std::size_t i = 0;
-  while (i < pattern.size()) {
-    const auto two = pattern.substr(i, 2);
-    auto size = two.front() == '\\' ? two.size() : std::size_t{1};
-    if (two == "\\Q") {
-      const auto end = pattern.find("\\E", i);
-      size = end == pattern.npos ? pattern.size() - i : end + 2 - i;
-    }
-    if (two == "\\s")
-      x.add("\\p{White_Space}", i);
-    else if (two == "\\S")
-      x.add("\\P{White_Space}", i);
-    else
-      for (auto j = i; j < i + size; ++j)
-        x.add(pattern.substr(j, 1), j);
-    i += size;
-  }
-  return x;
-}
 
 std::string reason_of(int code) {
   std::array<PCRE2_UCHAR, 256> text{};
@@ -139,23 +114,28 @@ result<text_pattern> text_pattern::compile(std::string_view pattern,
                   + " bytes; at most "
                   + std::to_string(limits::pattern_bytes_max) + " would do");
   const auto x = told(pattern);
+  if (!x)
+    return fail(x.error().code, name + " " + x.error().context);
+  const std::unique_ptr<pcre2_compile_context, rules_freed> rules{
+    pcre2_compile_context_create(nullptr)};
+  if (!rules)
+    return fail(errc::invalid_data, name + ": no memory is left for it");
+  pcre2_set_newline(rules.get(), PCRE2_NEWLINE_LF);
   int code = 0;
   PCRE2_SIZE at = 0;
   auto made = std::make_unique<compiled>();
   made->name = name;
-  made->code.reset(pcre2_compile(pattern_text(x.text), x.text.size(),
-                                 PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C
-                                   | PCRE2_AUTO_CALLOUT,
-                                 &code, &at, nullptr));
+  made->code.reset(pcre2_compile(pattern_text(x->text), x->text.size(),
+                                 rules_of_patterns, &code, &at, rules.get()));
   if (!made->code) {
-    const auto place = at < x.places.size() ? x.places[at] : pattern.size();
+    const auto place = at < x->places.size() ? x->places[at] : pattern.size();
     return fail(errc::invalid_data, name + " is no regular expression at "
                                       + std::to_string(place) + ": "
                                       + reason_of(code));
   }
   // Where a machine lets nobody make code, matching goes without.
   static_cast<void>(pcre2_jit_compile(made->code.get(), PCRE2_JIT_COMPLETE));
-  made->steps_by = steps_least + std::min(pattern.size(), steps_by_pattern_max);
+  made->steps_by = steps_least + std::min(x->text.size(), steps_by_pattern_max);
   return text_pattern{std::move(made)};
 }
 

@@ -76,9 +76,25 @@ TEST(text_pattern, has_the_white_space_of_unicode) {
   EXPECT_EQ(matches(R"(\S)", "\xe1\xa0\x8e"), "[\xe1\xa0\x8e]");
 }
 
-TEST(text_pattern, leaves_a_backslash_before_an_s_and_what_is_quoted) {
+TEST(text_pattern, leaves_a_backslash_before_an_s) {
   EXPECT_EQ(matches(R"(\\s)", R"(\s )"), R"([\s])");
-  EXPECT_EQ(matches(R"(\Q\s\E)", R"(\s )"), R"([\s])");
+}
+
+// And no line ends at a carriage return, however the library was built.
+TEST(text_pattern, begins_and_ends_at_lines) {
+  EXPECT_EQ(matches("^.", "a\nb\n"), "[a][b]");
+  EXPECT_EQ(matches(".$", "a\nb\r\n"), "[a][\r]");
+}
+
+// Release 10.42 of the library would keep the letters that it has.
+TEST(text_pattern, lets_go_of_what_is_in_both_of_two_classes) {
+  EXPECT_EQ(matches(R"(\P{L}+\P{N})", "1 ."), "[1 .]");
+  EXPECT_EQ(matches(R"(\P{N}*?\P{L})", "a.b"), "[a.]");
+}
+
+// A repeat of one letter is as many steps as there are letters.
+TEST(text_pattern, takes_few_steps_for_repeated_counts) {
+  EXPECT_EQ(matches(R"(\p{N}{1,3}+,)", std::string(40, '1') + ".,"), "");
 }
 
 TEST(text_pattern, finds_nothing_behind_the_end) {
@@ -153,7 +169,7 @@ TEST(text_pattern, gives_up_and_does_not_end_where_it_is_deep) {
   std::string text;
   for (int i = 0; i < 300'000; ++i)
     text += "ab\n";
-  EXPECT_FALSE(found_in("^(?:.|\n)*?z", text));
+  EXPECT_FALSE(found_in("\\A(?:.|\n)*?z", text));
 }
 
 TEST(text_pattern, takes_long_stretches) {
