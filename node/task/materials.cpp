@@ -114,6 +114,7 @@ materials elsewhere_of(const experiment& x, const model_maker& make_model) {
               .test_size = 0,
               .make_objective = [what = x.model, data,
                                  make_model] { return make_model(what, data); },
+              .make_inner = inner_over(x, data),
               .has_labels = true};
   m.shape = {.inputs = x.data.inputs, .classes = x.data.classes};
   m.make_common = common_over(x, data, make_model);
@@ -139,6 +140,7 @@ result<materials> examples_of(const experiment& x,
               .test_size = data->test.size,
               .make_objective = [what = x.model, data,
                                  make_model] { return make_model(what, data); },
+              .make_inner = inner_over(x, data),
               .groups = groups_of(x),
               .truths = {},
               .data_digest = [data] { return models::digest_of(*data); },
@@ -168,6 +170,15 @@ common_over(const experiment& x, std::shared_ptr<const models::dataset> data,
     return {};
   return [what = common_model_of(x), data = std::move(data), make_model] {
     return make_model(what, data);
+  };
+}
+
+inner_maker inner_over(const experiment& x,
+                       std::shared_ptr<const models::dataset> data) {
+  if (x.model.factors != model_options::factors_rule::inside)
+    return {};
+  return [what = x.model, data = std::move(data)](shared_values base) {
+    return make_torch_inner(what, data, std::move(base));
   };
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/result.hpp"
+#include "core/values.hpp"
 #include "models/data/example_set.hpp"
 #include "models/language/base.hpp"
 #include "models/language/language_config.hpp"
@@ -32,6 +33,10 @@ using language_maker = std::function<result<std::unique_ptr<models::objective>>(
   std::shared_ptr<const models::language_base> base,
   std::shared_ptr<const models::token_rows> rows)>;
 
+/// Makes a model whose adapters stand inside it, over these weights.
+using inner_maker =
+  std::function<result<std::unique_ptr<models::objective>>(shared_values base)>;
+
 /// What an example must be that somebody else brings. Without extents none can
 /// be brought.
 struct example_shape {
@@ -45,6 +50,8 @@ struct materials {
   models::partition clients;
   std::size_t test_size = 0;
   models::objective_factory make_objective;
+  /// Of who trains; empty: clients train what `make_objective` makes.
+  inner_maker make_inner = {};
   bool has_labels = true;
   std::size_t groups =
     0; ///< Client k is in group (k - 1) mod this; 0: unknown.
@@ -71,6 +78,10 @@ const model_options& common_model_of(const experiment& x);
 models::objective_factory
 common_over(const experiment& x, std::shared_ptr<const models::dataset> data,
             const model_maker& make_model);
+
+/// Makes what clients train over examples; empty where adapters are composed.
+inner_maker inner_over(const experiment& x,
+                       std::shared_ptr<const models::dataset> data);
 
 /// Reads or makes them. Returns `invalid_config` or `invalid_data`.
 [[nodiscard]] result<materials> materials_of(const experiment& x,

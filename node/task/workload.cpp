@@ -248,6 +248,28 @@ result<beside_model> beside_of(const experiment& x, const recipe& method,
   return out;
 }
 
+/// The weights that adapters stand beside.
+const shared_values& base_of(const models::local_task& task) {
+  return task.frozen.at(std::string{models::model_family});
+}
+
+/// What is composed elsewhere stands inside here. Returns `invalid_config`
+/// where a layer cannot have it.
+result<void> stand_inside(const inner_maker& make, models::local_task& task) {
+  task.inside.emplace();
+  task.inside->adapter = task.adapters;
+  task.inside->own_adapter = task.own_adapters;
+  const auto model = make(base_of(task));
+  if (!model)
+    return tl::make_unexpected(model.error());
+  std::vector<models::inner_group> groups;
+  if (task.adapters)
+    groups.push_back({"adapter", *task.adapters});
+  if (task.own_adapters)
+    groups.push_back({"own_adapter", *task.own_adapters});
+  return (*model)->inside()->attach(std::move(groups), nullptr);
+}
+
 /// Layout, first values and task of a method. @pre the others of `w` are there
 result<void> build(const experiment& x, materials found, workload& w) {
   const auto model = found.make_objective();
@@ -273,11 +295,15 @@ result<void> build(const experiment& x, materials found, workload& w) {
     w.initial = std::move(*initial);
   }
   w.blocks = std::make_shared<const models::layout>(std::move(*blocks));
+  const auto make_inner = found.make_inner;
   auto task = task_of(x, w, std::move(found), beside->adapters);
   task->inside = beside->inside;
   task->experts = std::move(*experts);
   if (auto ok = complete(x, **model, *beside, *task); !ok)
     return ok;
+  if (make_inner)
+    if (auto ok = stand_inside(make_inner, *task); !ok)
+      return ok;
   // What is frozen is a part of it.
   w.blocks = std::make_shared<const models::layout>(task->blocks);
   w.task = std::move(task);
@@ -314,13 +340,16 @@ result<workload> prepare(const experiment& x, materials found) {
   w.shape.examples_max =
     x.merge.samples_max ? x.merge.samples_max : largest(found.clients);
   const auto make_objective = found.make_objective;
+  const auto make_inner = found.make_inner;
   if (auto ok = build(x, std::move(found), w); !ok)
     return tl::make_unexpected(ok.error());
-  w.trainers_of =
-    [make_objective](std::shared_ptr<const models::local_task> x) {
-      return models::guarded(
-        models::local_trainers(std::move(x), make_objective));
-    };
+  w.trainers_of = [=](std::shared_ptr<const models::local_task> x) {
+    auto make = make_objective;
+    if (make_inner)
+      make = [make_inner, base = base_of(*x)] { return make_inner(base); };
+    return models::guarded(
+      models::local_trainers(std::move(x), std::move(make)));
+  };
   w.make_trainer = w.trainers_of(w.task);
   return w;
 }

@@ -8,7 +8,7 @@
 
 #include "core/assert.hpp"
 #include "models/language/headed_base.hpp"
-#include "models/torch/language/curvature.hpp"
+#include "models/torch/curvature.hpp"
 
 namespace troupe::models {
 

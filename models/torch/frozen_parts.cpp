@@ -1,4 +1,4 @@
-#include "models/torch/language/frozen_parts.hpp"
+#include "models/torch/frozen_parts.hpp"
 
 #include <ATen/ATen.h>
 
@@ -10,7 +10,7 @@
 
 namespace troupe::models {
 
-frozen_parts::frozen_parts(std::shared_ptr<const language_base> base)
+frozen_parts::frozen_parts(std::shared_ptr<const frozen_weights> base)
   : base_(std::move(base)) {
   const auto& tensors = base_->tensors();
   for (std::size_t place = 0; place < tensors.size(); ++place) {
@@ -172,6 +172,8 @@ at::Tensor frozen_parts::product(std::size_t weight, std::size_t bias,
   }
   if (!beside_.contains(weight))
     return y;
+  if (x.dim() == 2)
+    return beside(weight, {}, y, x);
   return beside(weight, {}, y.reshape({-1, y.size(-1)}),
                 x.reshape({-1, x.size(-1)}))
     .reshape(y.sizes());

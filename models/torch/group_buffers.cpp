@@ -1,4 +1,4 @@
-#include "models/torch/language/group_buffers.hpp"
+#include "models/torch/group_buffers.hpp"
 
 #include <ATen/ATen.h>
 
@@ -39,6 +39,11 @@ std::vector<float> initial_routers(const adapter_plan& plan,
 } // namespace
 
 group_buffers::group_buffers(std::shared_ptr<const language_base> base)
+  : group_buffers(std::shared_ptr<const frozen_weights>{base}) {
+  spec_ = &base->spec();
+}
+
+group_buffers::group_buffers(std::shared_ptr<const frozen_weights> base)
   : base_(std::move(base)),
     parts_(base_) {
   const auto& tensors = base_->tensors();
@@ -54,6 +59,10 @@ const tensor_list& group_buffers::base_list() const noexcept {
 
 const digest& group_buffers::base_content() const noexcept {
   return base_->content();
+}
+
+std::string group_buffers::name_of_model() const {
+  return spec_ != nullptr ? describe(*spec_) + ',' : "this model";
 }
 
 bool group_buffers::learns() const noexcept {
@@ -93,7 +102,7 @@ result<void> group_buffers::check(const inner_group& x) const {
                        "adapter_bias = 0 would do");
   }
   const auto and_model =
-    "; a plan over the tensors of " + describe(base_->spec()) + ", would do";
+    "; a plan over the tensors of " + name_of_model() + " would do";
   if (x.plan.model_size != base_size_)
     return refuse(x, "is a plan over " + std::to_string(x.plan.model_size)
                        + " values, and this model has "

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "models/torch/language/group_buffers.hpp"
+#include "models/torch/group_buffers.hpp"
 
 namespace troupe::models {
 
