@@ -54,6 +54,10 @@ inline constexpr std::uint64_t retry_ms_max = 3'600'000;
 /// that was silent for longest.
 inline constexpr std::size_t links_max = 16'384;
 
+/// Of what one process asks while nobody can answer yet, and of which the last
+/// is held: who says more asks again.
+inline constexpr std::size_t early_bytes_max = 1024;
+
 /// Of one connection's frames that are not sent yet, beside values: of those it
 /// has, for each client, what one visit fetches.
 inline constexpr std::size_t unsent_bytes_max = std::size_t{64} << 20;

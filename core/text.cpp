@@ -95,4 +95,8 @@ std::string shortened(std::string_view x, std::size_t bytes_max) {
          + " bytes)";
 }
 
+std::string short_digest(std::string_view digits) {
+  return shown(digits.substr(0, 8), true);
+}
+
 } // namespace troupe

@@ -21,6 +21,10 @@ std::string in_quotes(std::string_view x);
 /// there are in all.
 std::string shortened(std::string_view x, std::size_t bytes_max = 100);
 
+/// Of a digest's hex digits, whoever wrote them, as many as messages show: in
+/// one line and printable.
+std::string short_digest(std::string_view digits);
+
 /// Without blanks and ends of lines around it, which come with what is pasted.
 inline std::string_view trimmed(std::string_view x) {
   constexpr std::string_view blanks = " \t\r\n";

@@ -30,6 +30,14 @@ struct inner_group {
   std::optional<std::uint32_t> expert = {};
 };
 
+/// What stands before the experts of a block and says which a token goes to.
+enum class gate_kind : std::uint8_t {
+  linear, ///< One map without noise, and a balance of shares of tokens.
+  /// Two maps with a tanh between them, noise on what they say where somebody
+  /// descends, and a balance by coefficients of variation.
+  noisy,
+};
+
 /// How tokens choose among experts, in each feed-forward block for itself.
 struct routing_options {
   std::uint32_t experts = 1;
@@ -44,6 +52,7 @@ struct routing_options {
   bool even = false;
   /// The generalist's part of the slots, below 1; 0: as large as the others'.
   double favoured = 0.5;
+  gate_kind gate = gate_kind::linear;
 };
 
 /// The side of an objective whose parameters are factors that stand inside the
@@ -84,12 +93,12 @@ public:
 
   /// Feed-forward blocks become `experts` copies, each with the groups of its
   /// number, mixed by a router per block: the last group, "router", which this
-  /// appends (tensors "router/LAYER" of experts x width). One expert or `even`:
-  /// none is appended. Called after `attach`, and until then all groups count
-  /// for all tokens; parameters and gradient are zeros and lie elsewhere again.
-  /// A router that is left out lets all experts count the same. Returns
-  /// `invalid_config` where groups and experts do not go together; then all is
-  /// as before.
+  /// appends (`router_tensors`, "router/LAYER" of experts x width where gates
+  /// are linear). One expert or `even`: none is appended. Called after
+  /// `attach`, and until then all groups count for all tokens; parameters and
+  /// gradient are zeros and lie elsewhere again. A router that is left out lets
+  /// all experts count the same. Returns `invalid_config` where groups and
+  /// experts do not go together; then all is as before.
   [[nodiscard]] virtual result<void> route(const routing_options& how) = 0;
 
   /// Mean score of expert 0, its chance by the softmax over all experts, and

@@ -12,6 +12,7 @@
 #include "models/adapters/head_vectors.hpp"
 #include "models/adapters/layer_names.hpp"
 #include "models/families.hpp"
+#include "models/routing_for.hpp"
 #include "models/shapes.hpp"
 
 namespace troupe::models {
@@ -129,18 +130,16 @@ private:
   result<void> add_experts() {
     if (!is_routed(method_))
       return {};
-    if (auto ok = check_named(base_, layers_); !ok)
-      return ok;
     to_.generalists = count_of(method_, generalist_family);
-    to_.routing = {.balance = value_of(all_, "balance"),
-                   .printed_scale = value_of(all_, "balance_scale") != 0,
-                   .even = !has(method_, router_family),
-                   .favoured = value_of(all_, "favoured")};
-    return plan(is_of_feed_forward, to_.feed_forward).and_then([this] {
-      return has(method_, attention_family)
-               ? plan(is_of_attention, to_.attention)
-               : result<void>{};
-    });
+    return check_named(base_, layers_)
+      .and_then([this] { return routing_for(method_, all_); })
+      .map([this](const routing_options& how) { to_.routing = how; })
+      .and_then([this] { return plan(is_of_feed_forward, to_.feed_forward); })
+      .and_then([this] {
+        return has(method_, attention_family)
+                 ? plan(is_of_attention, to_.attention)
+                 : result<void>{};
+      });
   }
 
   /// Ranks of layers of attention, where these have others.

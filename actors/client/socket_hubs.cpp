@@ -52,7 +52,7 @@ void server_socket_hub::arrived(transport::frame_arrived x) {
   if (is_of_process(x.peer)) {
     if (reception_) {
       caf::anon_send(reception_, std::move(x));
-    } else if (socket_) {
+    } else if (socket_ && x.what.size() <= limits::early_bytes_max) {
       early_.insert_or_assign(link_of(x.peer), std::move(x));
       keep_newest(early_);
     }

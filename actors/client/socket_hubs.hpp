@@ -38,7 +38,8 @@ private:
   gateway_actor gateway_;
   reception_actor reception_;
   std::set<std::uint64_t> heard_; ///< Links, of those the newest.
-  /// By link, of those the newest; for a reception that is not there yet.
+  /// By link, of those the newest; for a reception that is not there yet. None
+  /// is large: questions are not.
   std::map<std::uint64_t, transport::frame_arrived> early_;
 };
 

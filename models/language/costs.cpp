@@ -5,6 +5,8 @@
 
 #include "core/assert.hpp"
 #include "models/families.hpp"
+#include "models/language/router_tensors.hpp"
+#include "models/objective.hpp"
 
 namespace troupe::models {
 
@@ -53,8 +55,9 @@ routed_costs routed_costs_of(const language_spec& of, const inner_plans& plans,
   routed_costs x{.experts = experts,
                  .expert = plans.feed_forward->size(),
                  .attention = size_of_plan(plans.attention)};
-  if (experts > 1)
-    x.router = std::uint64_t{experts} * of.width * of.layers;
+  auto how = plans.routing;
+  how.experts = experts;
+  x.router = size_of(router_tensors(of, how));
   x.averaged = experts * x.expert;
   if (!method.offers)
     return x;

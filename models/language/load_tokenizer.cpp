@@ -224,9 +224,8 @@ loaded refuse_sentences(const fs::path& path) {
 
 /// For people: what two that differ are.
 std::string described(const tokenizer& x) {
-  constexpr std::size_t letters = 8;
   return std::string{x.kind()} + " of " + std::to_string(x.size())
-         + " tokens with digest " + to_hex(x.content()).substr(0, letters);
+         + " tokens with digest " + short_digest(to_hex(x.content()));
 }
 
 } // namespace

@@ -35,15 +35,14 @@ result<void> check_same(const replay_summary& x) {
 
 } // namespace
 
-result<home_site> site_of(const finished_run& run) {
+result<home_site> site_of(const workload& work) {
   auto arithmetic = kernels::make_backend({});
   if (!arithmetic)
     return tl::make_unexpected(arithmetic.error());
-  auto model = run.make_objective();
+  auto model = work.make_objective();
   if (!model)
     return tl::make_unexpected(model.error());
-  return home_site{.at =
-                     models::local_site{run.work.task, std::move(*arithmetic)},
+  return home_site{.at = models::local_site{work.task, std::move(*arithmetic)},
                    .model = std::move(*model)};
 }
 

@@ -21,7 +21,7 @@ struct home_site {
 };
 
 /// Returns what making a model does.
-[[nodiscard]] result<home_site> site_of(const finished_run& run);
+[[nodiscard]] result<home_site> site_of(const workload& work);
 
 /// Shows what there was at each version that the run evaluated, and at its end.
 /// Returns `invalid_config` where a client's data is elsewhere, or nothing of

@@ -75,7 +75,7 @@ result<void> load(finished_run& run, std::size_t instance, block_id id,
 result<matrix> matrix_of(finished_run& run) {
   if (auto ok = check_has_several(run); !ok)
     return tl::make_unexpected(ok.error());
-  auto model = run.make_objective();
+  auto model = run.work.make_objective();
   if (!model)
     return tl::make_unexpected(model.error());
   const auto& rows = run.work.task->clients.test;
@@ -149,12 +149,14 @@ struct eval_wishes {
   std::size_t tokens = 0;
 
   void add_to(command_line& line) {
-    line.add("RUN", &folder, "the folder of a run that has ended");
+    line.add("RUN", &folder,
+             "the folder of a run that has ended; of --routing also the store "
+             "of a process that joined one");
     line.add("--matrix", &matrix,
              "every expert on the test rows of every client, into matrix.json");
     line.add("--routing", &routing,
              "where tokens of clients' test rows go, into routing.json: the "
-             "run is computed again");
+             "run is computed again, and of a store nothing is");
     line.add("--writing", &writing,
              "what clients' own models write of what their test rows "
              "describe, into writing.json: likewise");

@@ -10,6 +10,8 @@
 #include "core/json.hpp"
 #include "models/files.hpp"
 #include "node/commands/computed_again.hpp"
+#include "node/commands/eval_routing_at_home.hpp"
+#include "node/join/joined_task.hpp"
 #include "node/report/token_routing.hpp"
 
 namespace troupe::node {
@@ -23,57 +25,17 @@ json numbers_of(const std::vector<std::uint32_t>& window, std::size_t layer,
   return std::vector<std::uint32_t>(some.begin(), some.end());
 }
 
-json to_json(const routing_look& x) {
-  return {{"version", x.head.value},
-          {"clients", x.clients},
-          {"steps", x.steps},
-          {"scores", x.scores},
-          {"first_places", x.first_places}};
-}
-
-json to_json(client_id client, const models::token_routes& x) {
-  const auto layers = x.mean_of_first.size();
-  auto numbers = json::array();
-  auto window = json::array();
-  for (const auto layer : layers_shown(layers)) {
-    numbers.push_back(layer + 1);
-    window.push_back(numbers_of(x.window, layer, layers));
-  }
-  return {{"client", client.value},
-          {"experts", x.experts},
-          {"steps", x.steps},
-          {"scores", x.mean_of_first},
-          {"first_places", x.first_places},
-          {"layers", std::move(numbers)},
-          {"window", std::move(window)}};
-}
-
 json to_json(const routing_of_run& x) {
   auto looks = json::array();
   for (const auto& look : x.looks)
-    looks.push_back(to_json(look));
+    looks.push_back(json_of(look));
   auto clients = json::array();
   for (const auto& [client, routes] : x.last)
-    clients.push_back(to_json(client, routes));
+    clients.push_back(json_of(client, routes));
   return {{"first_expert", x.first},
           {"layers", x.layers},
           {"looks", std::move(looks)},
           {"clients", std::move(clients)}};
-}
-
-void print(const routing_of_run& x, std::ostream& out) {
-  const auto shown = layers_shown(x.layers);
-  out << "what the " << x.first << " is worth to each client's routers\n"
-      << "client  experts";
-  for (const auto layer : shown)
-    out << std::setw(10) << ("layer " + std::to_string(layer + 1));
-  out << std::fixed << std::setprecision(4) << '\n';
-  for (const auto& [client, routes] : x.last) {
-    out << std::setw(6) << client.value << std::setw(9) << routes.experts;
-    for (const auto layer : shown)
-      out << std::setw(10) << routes.mean_of_first[layer];
-    out << '\n';
-  }
 }
 
 result<routing_of_run> written_routing(const std::filesystem::path& folder,
@@ -90,7 +52,56 @@ result<routing_of_run> written_routing(const std::filesystem::path& folder,
 
 } // namespace
 
-routing_look look_at(version head,
+json json_of(const routing_look& x) {
+  auto out = json::object();
+  if (x.head)
+    out.add("version", x.head->value);
+  out.add("clients", x.clients);
+  out.add("steps", x.steps);
+  out.add("scores", x.scores);
+  out.add("first_places", x.first_places);
+  return out;
+}
+
+json json_of(client_id client, const models::token_routes& x) {
+  const auto layers = x.mean_of_first.size();
+  auto numbers = json::array();
+  auto window = json::array();
+  for (const auto layer : layers_shown(layers)) {
+    numbers.push_back(layer + 1);
+    window.push_back(numbers_of(x.window, layer, layers));
+  }
+  return {{"client", client.value},
+          {"experts", x.experts},
+          {"steps", x.steps},
+          {"scores", x.mean_of_first},
+          {"first_places", x.first_places},
+          {"layers", std::move(numbers)},
+          {"window", std::move(window)}};
+}
+
+void print_worth(const std::string& first, std::size_t layers,
+                 const std::map<client_id, models::token_routes>& clients,
+                 std::ostream& out) {
+  const auto shown = layers_shown(layers);
+  out << "what the " << first << " is worth to each client's routers\n"
+      << "client  experts";
+  for (const auto layer : shown)
+    out << std::setw(10) << ("layer " + std::to_string(layer + 1));
+  out << std::fixed << std::setprecision(4) << '\n';
+  for (const auto& [client, routes] : clients) {
+    out << std::setw(6) << client.value << std::setw(9) << routes.experts;
+    for (const auto layer : shown)
+      out << std::setw(10) << routes.mean_of_first[layer];
+    out << '\n';
+  }
+}
+
+std::string first_expert_of(const models::local_task& task) {
+  return task.inside->generalists > 0 ? "generalist" : "first specialist";
+}
+
+routing_look look_at(std::optional<version> head,
                      const std::map<client_id, models::token_routes>& clients) {
   const auto layers = clients.begin()->second.mean_of_first.size();
   routing_look all{.head = head,
@@ -119,13 +130,10 @@ result<routing_of_run> routing_of(const std::filesystem::path& folder,
                 "method '" + task.method.name
                   + "' has no routers; one that chooses experts by token would "
                     "do");
-  const auto site = site_of(*run);
+  const auto site = site_of(run->work);
   if (!site)
     return tl::make_unexpected(site.error());
-  routing_of_run all{.first = task.inside->generalists > 0 ? "generalist"
-                                                           : "first specialist",
-                     .looks = {},
-                     .last = {}};
+  routing_of_run all{.first = first_expert_of(task), .looks = {}, .last = {}};
   const auto look = [&](const replayed_moment& x) {
     return models::routes_at_home(x.there, site->at, *site->model)
       .map([&](std::map<client_id, models::token_routes> found) {
@@ -147,6 +155,14 @@ result<routing_of_run> routing_of(const std::filesystem::path& folder,
 
 exit_code eval_routing(const std::string& folder, const model_maker& make_model,
                        bool in_json, streams io) {
+  if (is_of_store(folder))
+    return eval_routing_at_home(folder, make_model, in_json, io);
+  if (!models::is_there(std::filesystem::path{folder} / "config.toml"))
+    return report(error{errc::invalid_data,
+                        folder
+                          + " holds no run (config.toml), and no clients that "
+                            "joined one (id)"},
+                  in_json, io);
   const auto x = written_routing(folder, make_model);
   if (!x)
     return report(x.error(), in_json, io);
@@ -155,7 +171,7 @@ exit_code eval_routing(const std::string& folder, const model_maker& make_model,
     object["success"] = true;
     io.out << object.dump(2) << std::endl;
   } else {
-    print(*x, io.out);
+    print_worth(x->first, x->layers, x->last, io.out);
   }
   return exit_code::ok;
 }

@@ -2,11 +2,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <iosfwd>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/ids.hpp"
+#include "core/json.hpp"
 #include "models/token_routes.hpp"
 #include "node/commands/command.hpp"
 #include "node/task/materials.hpp"
@@ -16,7 +19,7 @@ namespace troupe::node {
 /// Over clients, each of which counts the same: what the generalist is worth to
 /// routers, after a version or at the end.
 struct routing_look {
-  version head;
+  std::optional<version> head; ///< Nothing: nobody serves these clients.
   std::size_t clients = 0;
   double steps = 0; ///< Of their experts.
   /// Per layer: its mean weight, and its part of first places.
@@ -31,8 +34,21 @@ struct routing_of_run {
 };
 
 /// @pre some client has a router
-routing_look look_at(version head,
+routing_look look_at(std::optional<version> head,
                      const std::map<client_id, models::token_routes>& clients);
+
+/// What expert 0 of its clients' models is.
+std::string first_expert_of(const models::local_task& task);
+
+// As routing.json has them.
+
+json json_of(const routing_look& x);
+json json_of(client_id client, const models::token_routes& x);
+
+/// For people: what expert 0 is worth to each client's routers.
+void print_worth(const std::string& first, std::size_t layers,
+                 const std::map<client_id, models::token_routes>& clients,
+                 std::ostream& out);
 
 /// Computes a run again, which ends where anything differs, since what clients
 /// keep to themselves is in no folder; after each version that the run
@@ -42,7 +58,7 @@ routing_look look_at(version head,
 [[nodiscard]] result<routing_of_run>
 routing_of(const std::filesystem::path& folder, const model_maker& make_model);
 
-/// `troupe eval RUN --routing`
+/// `troupe eval RUN --routing`, and of a store what eval_routing_at_home does.
 exit_code eval_routing(const std::string& folder, const model_maker& make_model,
                        bool in_json, streams io);
 

@@ -183,7 +183,7 @@ result<writing_of_run> writing_of(const writing_question& x,
   const auto by = tokenizer_for(run->x);
   if (!by)
     return tl::make_unexpected(by.error());
-  const auto site = site_of(*run);
+  const auto site = site_of(run->work);
   if (!site)
     return tl::make_unexpected(site.error());
   models::evaluation_input last;

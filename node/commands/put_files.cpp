@@ -1,6 +1,10 @@
 #include "node/commands/put_files.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -19,12 +23,42 @@ namespace {
 
 using maker = std::function<result<void>(const fs::path&)>;
 
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto& x : fs::directory_iterator{folder, ignored})
+    names.push_back(x.path().filename().string());
+  std::ranges::sort(names);
+  return names;
+}
+
+constexpr std::string_view workshop_name = ".export.";
+
+/// Of the name of a workshop; ours, too, may be that of one of before.
+bool is_nobodys(std::string_view number) {
+  pid_t id = 0;
+  const auto* end = number.data() + number.size();
+  const auto read = std::from_chars(number.data(), end, id);
+  return read.ec == std::errc{} && read.ptr == end && id > 0
+         && (id == getpid() || (kill(id, 0) != 0 && errno == ESRCH));
+}
+
+/// Removes what was left by processes that were killed over it.
+void sweep(const fs::path& folder) {
+  std::error_code ignored;
+  for (const auto& name : names_in(folder))
+    if (name.starts_with(workshop_name)
+        && is_nobodys(std::string_view{name}.substr(workshop_name.size())))
+      fs::remove_all(folder / name, ignored);
+}
+
 /// A folder beside what is to be put, which nobody looks into, and which is
 /// gone at the end.
 class workshop {
 public:
   static result<workshop> open(const fs::path& in) {
-    auto path = in / (".export." + std::to_string(getpid()));
+    sweep(in);
+    auto path = in / (std::string{workshop_name} + std::to_string(getpid()));
     std::error_code why;
     fs::create_directory(path, why);
     if (why)
@@ -57,15 +91,6 @@ private:
 
   fs::path path_;
 };
-
-std::vector<std::string> names_in(const fs::path& folder) {
-  std::vector<std::string> names;
-  std::error_code ignored;
-  for (const auto& x : fs::directory_iterator{folder, ignored})
-    names.push_back(x.path().filename().string());
-  std::ranges::sort(names);
-  return names;
-}
 
 /// Of another model, or of no model at all: others would read both as one.
 result<void> refuse_strangers(const fs::path& folder,
@@ -141,6 +166,7 @@ result<void> put_file(const fs::path& to, const models::tensor_file& what) {
 
 result<void> put_folder(const fs::path& to, const std::set<std::string>& names,
                         const maker& make) {
+  sweep(to);
   if (auto ok = refuse_strangers(to, names); !ok)
     return ok;
   std::error_code why;

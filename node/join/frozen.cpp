@@ -21,17 +21,17 @@ namespace {
 namespace fs = std::filesystem;
 using end = join_summary::end;
 
-fs::path place_of(const frozen_source& from, const models::digest& content) {
-  return fs::path{from.in.store} / "frozen" / to_hex(content);
+fs::path place_of(const std::string& store, const models::digest& content) {
+  return fs::path{store} / "frozen" / to_hex(content);
 }
 
 /// Null: it is not there, or damaged, and then it is asked for again.
-shared_values kept(const frozen_source& from, const models::digest& content,
+shared_values kept(const std::string& store, const models::digest& content,
                    std::size_t size) {
-  if (from.in.store.empty())
+  if (store.empty())
     return nullptr;
   const auto bytes = models::read_file(
-    place_of(from, content), errc::storage_failure, size * sizeof(float));
+    place_of(store, content), errc::storage_failure, size * sizeof(float));
   if (!bytes || bytes->size() != size * sizeof(float))
     return nullptr;
   std::vector<float> values(size);
@@ -44,7 +44,7 @@ result<void> keep(const frozen_source& from, const models::digest& content,
                   const shared_values& values) {
   if (from.in.store.empty())
     return {};
-  const auto path = place_of(from, content);
+  const auto path = place_of(from.in.store, content);
   std::error_code failed;
   fs::create_directories(path.parent_path(), failed);
   if (failed)
@@ -106,7 +106,7 @@ std::optional<join_summary> settle(const frozen_source& from,
   if (digest_of(found->second) == what.content)
     return std::nullopt;
   const auto size = found->second->size();
-  auto values = kept(from, what.content, size);
+  auto values = kept(from.in.store, what.content, size);
   if (!values) {
     if (auto wrong = fetch(from, what, size, values))
       return wrong;
@@ -121,6 +121,23 @@ std::optional<join_summary> settle(const frozen_source& from,
 }
 
 } // namespace
+
+std::optional<join_summary> settle_kept(const std::string& store,
+                                        const messages::terms_given& terms,
+                                        workload& to) {
+  for (const auto& what : terms.frozen) {
+    const auto found = to.task->frozen.find(what.name);
+    if (found == to.task->frozen.end())
+      return is_missing(what.name, {});
+    if (digest_of(found->second) == what.content)
+      continue;
+    auto values = kept(store, what.content, found->second->size());
+    if (!values)
+      return is_missing(what.name, {});
+    set_frozen(to, what.name, std::move(values));
+  }
+  return std::nullopt;
+}
 
 std::optional<join_summary> settle_frozen(const frozen_source& from,
                                           workload& to) {

@@ -27,4 +27,10 @@ struct frozen_source {
 std::optional<join_summary> settle_frozen(const frozen_source& from,
                                           workload& to);
 
+/// The same without a server: of what is made or read here, and what a store
+/// has kept.
+std::optional<join_summary> settle_kept(const std::string& store,
+                                        const messages::terms_given& terms,
+                                        workload& to);
+
 } // namespace troupe::node

@@ -17,6 +17,7 @@
 #include "node/join/home_desk.hpp"
 #include "node/join/home_scores.hpp"
 #include "node/join/inquiry.hpp"
+#include "node/join/joined_task.hpp"
 #include "node/join/lookout.hpp"
 #include "node/join/store.hpp"
 #include "node/join/task.hpp"
@@ -231,6 +232,7 @@ private:
     const std::shared_ptr<crew> workers{std::move(*hired)};
     seen_.watch(workers, mine_.size());
     seen_.at(lookout::step::taking_part);
+    keep_task();
     say(joined(in_, x_, work_, mine_, *files_));
     caf::actor_system_config config;
     config.set("scheduler.max-threads",
@@ -248,6 +250,17 @@ private:
     system.await_all_actors_done();
     workers->dismiss();
     return how;
+  }
+
+  /// For who looks at these clients later. They do without it.
+  void keep_task() {
+    joined_task x{.in = in_, .terms = terms_, .clients = mine_};
+    if (own_.text)
+      x.texts = own_.text->content();
+    if (const auto ok = keep_joined(x); !ok)
+      say("what these clients learn is not kept, and eval --routing has need "
+          "of it: "
+          + ok.error().context);
   }
 
   join_summary wait_for_end() {

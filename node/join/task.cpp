@@ -7,6 +7,7 @@
 
 #include "core/hex.hpp"
 #include "core/limits.hpp"
+#include "core/text.hpp"
 #include "models/inner_setup.hpp"
 #include "node/config/config.hpp"
 #include "node/join/farewells.hpp"
@@ -65,8 +66,8 @@ is_the_runs_model(const messages::terms_given& terms, const experiment& here) {
   return ended(end::misfit,
                files_of_model(here)
                  + " is not the model that the run has: its digest is "
-                 + to_hex(*found).substr(0, 8) + ", the run's "
-                 + to_hex(terms.model).substr(0, 8),
+                 + short_digest(to_hex(*found)) + ", the run's "
+                 + short_digest(to_hex(terms.model)),
                "--model PATH of a copy of the file that the server has, byte "
                "for byte");
 }
@@ -290,8 +291,8 @@ std::optional<join_summary> make_work(const join_context& in,
       end::data,
       (in.data.empty() ? "the data made here" : "what is at " + in.data)
         + " is not what the run learns from: its digest is "
-        + to_hex(data).substr(0, 8) + ", the run's "
-        + to_hex(terms.data).substr(0, 8));
+        + short_digest(to_hex(data)) + ", the run's "
+        + short_digest(to_hex(terms.data)));
   return fits(terms, to);
 }
 

@@ -59,28 +59,39 @@ std::string learning(const run_record& x) {
   return text;
 }
 
+std::string beginning(const std::string& name) {
+  return "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+         "<meta name=\"viewport\" content=\"width=device-width, "
+         "initial-scale=1\">\n"
+         "<meta name=\"color-scheme\" content=\"light dark\">\n<title>"
+         + escaped(name) + " – troupe</title>\n<style>"
+         + std::string{page_style} + "</style></head>\n<body><main>\n";
+}
+
+constexpr const char* ending = "</main></body></html>\n";
+
 } // namespace
 
+std::string page_of_tokens(const std::string& title,
+                           const std::filesystem::path& folder) {
+  return beginning(title) + "<header><h1>" + escaped(title) + "</h1></header>\n"
+         + section("Where tokens go", figures_of_tokens(folder)) + ending;
+}
+
 std::string page_of(const run_record& x) {
-  const auto name = x.x ? x.x->name : x.folder.filename().string();
-  std::string text =
-    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-    "<meta name=\"color-scheme\" content=\"light dark\">\n<title>"
-    + escaped(name) + " – troupe</title>\n<style>" + std::string{page_style}
-    + "</style></head>\n<body><main>\n";
+  auto text = beginning(x.x ? x.x->name : x.folder.filename().string());
   text += heading(x) + tiles(x) + learning(x);
   text += section("Who took part", figures_of_clients(x));
   if (const auto routing = figures_of_routing(x); !routing.empty())
     text += section("Who asks for which expert", routing);
-  if (const auto tokens = figures_of_tokens(x); !tokens.empty())
+  if (const auto tokens = figures_of_tokens(x.folder); !tokens.empty())
     text += section("Where tokens go", tokens);
   text += section("Pace", figures_of_pace(x));
   text += "<section class=\"tables\">" + table_of_ends(x) + table_of_lines(x)
           + table_of_run(x) + "</section>\n";
   text += "<details><summary>config.toml</summary><pre>" + escaped(x.config)
           + "</pre></details>\n" + footnotes(x);
-  return text + "</main></body></html>\n";
+  return text + ending;
 }
 
 result<std::filesystem::path> write_report(const std::filesystem::path& folder,

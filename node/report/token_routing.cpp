@@ -56,6 +56,12 @@ drawn_figure scores_of_layers(const json::list& looks,
   for (const auto& look : looks) {
     const auto scores = numbers_in(look.find("scores"));
     const auto steps = number_in(look, "steps");
+    const auto when =
+      number(steps)
+      + " steps"
+      // A client that nobody serves knows none.
+      + (look.find("version") ? ", version " + count(number_in(look, "version"))
+                              : "");
     for (std::size_t i = 0; i < scores.size(); ++i) {
       const auto name = "layer " + std::to_string(i + 1);
       if (i == chart.lines.size())
@@ -65,8 +71,7 @@ drawn_figure scores_of_layers(const json::list& looks,
          .y = scores[i],
          .low = scores[i],
          .high = scores[i],
-         .says = name + ": " + number(scores[i]) + " after " + number(steps)
-                 + " steps, version " + count(number_in(look, "version"))});
+         .says = name + ": " + number(scores[i]) + " after " + when});
     }
   }
   f.drawing = draw(chart);
@@ -125,9 +130,10 @@ std::vector<std::size_t> layers_shown(std::size_t layers) {
   return all;
 }
 
-std::vector<drawn_figure> figures_of_tokens(const run_record& x) {
+std::vector<drawn_figure>
+figures_of_tokens(const std::filesystem::path& folder) {
   const auto text =
-    models::read_text(x.folder / routing_file, errc::invalid_data);
+    models::read_text(folder / routing_file, errc::invalid_data);
   if (!text)
     return {};
   const auto read = json::parse(*text);

@@ -1,9 +1,10 @@
 #pragma once
 
 // Where tokens of clients' texts go among the experts of their models, as
-// `troupe eval --routing` has left it in the run's folder.
+// `troupe eval --routing` has left it in the run's folder, or with the clients.
 
 #include <cstddef>
+#include <filesystem>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +19,7 @@ inline constexpr std::string_view routing_file = "routing.json";
 std::vector<std::size_t> layers_shown(std::size_t layers);
 
 /// Empty where nobody has looked.
-std::vector<drawn_figure> figures_of_tokens(const run_record& x);
+std::vector<drawn_figure>
+figures_of_tokens(const std::filesystem::path& folder);
 
 } // namespace troupe::node

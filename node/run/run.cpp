@@ -1,6 +1,7 @@
 #include "node/run/run.hpp"
 
-#include <algorithm>
+#include <optional>
+#include <ostream>
 
 #include "actors/record/begin_lines.hpp"
 #include "actors/record/events.hpp"
@@ -10,19 +11,18 @@
 #include "node/run/federation.hpp"
 #include "node/run/heads.hpp"
 #include "node/run/keeper.hpp"
-#include "node/run/language_costs.hpp"
+#include "node/run/outcome.hpp"
 #include "node/run/resolved.hpp"
 #include "node/run/result_files.hpp"
 #include "node/run/rules.hpp"
-#include "node/run/strangers.hpp"
 #include "node/task/inputs.hpp"
 #include "node/task/kept_common.hpp"
 #include "node/watch/folder.hpp"
-#include "node/watch/memory_taken.hpp"
 #include "node/watch/moment_text.hpp"
 #include "node/watch/monitor.hpp"
 #include "node/watch/progress.hpp"
 #include "node/watch/reached.hpp"
+#include "node/watch/wait_notice.hpp"
 #include "policies/catalogue.hpp"
 
 namespace troupe::node {
@@ -43,6 +43,11 @@ public:
   // What a run goes on with is read while another thread may be busy with what
   // models are made by.
   result<run_summary> perform() {
+    if (in_.progress)
+      waiting_.emplace("reading what the run is made of",
+                       [to = in_.progress](const std::string& line) {
+                         *to << line << std::endl;
+                       });
     if (!in_.resume.empty())
       if (auto ok = open_folder(); !ok)
         return tl::make_unexpected(ok.error());
@@ -83,6 +88,7 @@ private:
       serving_->refused()->say_to([this](const std::string& line) {
         folder_->log(moment_text(unix_milliseconds()) + "  " + line);
       });
+    waiting_.reset();
     if (in_.progress)
       display_ = std::make_unique<progress_display>(
         *in_.progress,
@@ -290,7 +296,16 @@ private:
 
   result<run_summary> close() {
     books_.reset(); // The last events are on disk when it is gone.
-    auto s = summary();
+    auto s = outcome_of({.x = x_,
+                         .work = work_,
+                         .watching = *watching_,
+                         .counted = *counted_,
+                         .folder = folder_->path(),
+                         .is_served = serving_ != nullptr,
+                         .is_stopped = in_.stop && *in_.stop,
+                         .snapshot_lost = snapshot_lost_,
+                         .began = began_,
+                         .cpu = cpu_});
     if (x_.events)
       s.routing = routing_in(folder_->path(), work_.method, *work_.blocks);
     folder_->log(s.reason);
@@ -304,72 +319,6 @@ private:
       });
   }
 
-  run_summary summary() const {
-    const auto report = watching_->report();
-    run_summary s;
-    s.mode = policies::to_string(x_.pace.mode);
-    s.method = x_.method;
-    s.clock = is_virtual(x_) ? "virtual" : "wall";
-    std::map<std::string, models::digest> digests;
-    for (const auto& [line, head] : report.lines) {
-      s.versions += head.head.value;
-      for (const auto& block : head.blocks) {
-        const auto& name = work_.blocks->find(block.block)->name;
-        s.heads[name] = head.head.value;
-        digests[name] = block.digest;
-      }
-    }
-    for (const auto& block : work_.blocks->blocks)
-      s.values[block.family] += block.size;
-    s.digest = models::to_hex(models::digest_of(digests));
-    if (by_round(x_.pace.mode))
-      s.rounds = report.rounds;
-    s.visits = report.visits;
-    put_scores(s, *watching_, work_.has_labels);
-    put_costs_of_strangers(s, work_);
-    s.bytes_up = counted_->bytes_up;
-    s.bytes_down = counted_->bytes_down;
-    if (is_virtual(x_))
-      s.virtual_seconds = seconds(report.at);
-    s.folder = folder_->path().string();
-    s.best = report.best;
-    s.failures = report.failures;
-    s.personal = work_.method.personal;
-    s.chosen = std::ranges::any_of(
-      work_.method.legs, [](const auto& x) { return !x.choice.value.empty(); });
-    s.evaluations_left_out = report.left_out;
-    s.reason = report.finished->reason;
-    s.failed = report.finished->failed;
-    // Who asks for the end of a run that ends interrupts nothing.
-    s.interrupted = in_.stop && *in_.stop
-                    && report.finished->reason.starts_with(interrupted_text);
-    s.goes_on = s.interrupted && (is_virtual(x_) || serving_)
-                && x_.ledger == ledger_kind::disk && snapshot_lost_.empty();
-    s.failed |= s.reason == record_full_text;
-    judge(s, report.first_error);
-    s.wall_seconds = seconds(steady_now() - began_);
-    s.cpu_seconds = seconds(process_cpu_time() - cpu_);
-    s.peak_memory_bytes = peak_resident_bytes();
-    s.language_costs = language_costs_in(work_, s);
-    return s;
-  }
-
-  void judge(run_summary& s, const std::string& first_error) const {
-    const bool none = work_.method.offers && s.versions == 0;
-    if (none && s.reason == ordered_text) {
-      s.reason += "; no version had been made";
-    } else if (none && !s.failed && !s.interrupted) {
-      s.failed = true;
-      s.reason = "no version was made of " + std::to_string(s.visits)
-                 + " visits; "
-                 + (x_.events ? "the report says what became of their offers"
-                              : "with events = true a report would say what "
-                                "became of their offers");
-    }
-    if (s.failed && !first_error.empty())
-      s.reason += "; the first error was that of " + first_error;
-  }
-
   experiment x_;
   const run_context& in_;
   instant began_ = steady_now();
@@ -377,7 +326,8 @@ private:
   workload work_;
   std::string fingerprint_;
   std::unique_ptr<run_folder> folder_;
-  std::unique_ptr<serving> serving_; ///< Null: clients live here.
+  std::unique_ptr<serving> serving_;   ///< Null: clients live here.
+  std::optional<wait_notice> waiting_; ///< Until there is a display.
   std::unique_ptr<progress_display> display_;
   std::shared_ptr<actors::store> books_;
   result<actors::stored_node> found_; ///< In the books, until the node has it.

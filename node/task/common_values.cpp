@@ -5,14 +5,13 @@
 #include <optional>
 #include <span>
 #include <system_error>
-#include <tuple>
 #include <utility>
 
-#include "core/hex.hpp"
 #include "core/random.hpp"
 #include "core/text.hpp"
 #include "models/families.hpp"
 #include "models/files.hpp"
+#include "node/task/digests_said.hpp"
 #include "node/task/result_file.hpp"
 
 namespace troupe::node {
@@ -25,7 +24,7 @@ using all_values = std::map<std::string, shared_values>;
 using models::tensor_file;
 using models::tensor_list;
 
-constexpr std::size_t digits_shown = 8;
+constexpr const char* of_values = "the digest of its values";
 
 std::string shown(const std::vector<std::int64_t>& shape) {
   std::string text;
@@ -56,26 +55,23 @@ result<void> check_kept(const tensor_file& file, const std::string& path) {
                           });
   if (!is_kept)
     return {};
-  const auto found = models::to_hex(digest_of(file));
-  if (found == said->second)
-    return {};
-  return fail(errc::invalid_data,
-              path + " is damaged: its values have the digest "
-                + found.substr(0, digits_shown) + ", and it says "
-                + printable(said->second.substr(0, digits_shown))
-                + "; a copy of the file as it was would do");
+  return check_digest({.what = path + " is damaged",
+                       .found = models::to_hex(digest_of(file)),
+                       .said = said->second,
+                       .by = "it",
+                       .whose = of_values});
 }
 
-tl::unexpected<error> is_another(const std::string& what,
-                                 const std::string& found,
-                                 const std::string& wanted) {
-  return fail(errc::invalid_data,
-              what
-                + " is not the common model that the run began with: its "
-                  "values have the digest "
-                + found.substr(0, digits_shown) + ", and " + common_digest_file
-                + " says " + printable(wanted.substr(0, digits_shown))
-                + "; a copy of " + common_file + " as it was would do");
+result<void> check_begun(const std::string& what, const models::digest& found,
+                         const std::string& wanted) {
+  return check_digest({.what = what
+                               + " is not the common model that the run began "
+                                 "with",
+                       .found = models::to_hex(found),
+                       .said = wanted,
+                       .by = common_digest_file,
+                       .whose = of_values,
+                       .copy_of = common_file});
 }
 
 /// The folder of a run says which it began with.
@@ -85,10 +81,8 @@ result<void> check_begun(const tensor_file& file, const fs::path& path) {
   const auto wanted = common_digest_of_run(path.parent_path());
   if (!wanted)
     return tl::make_unexpected(wanted.error());
-  const auto found = models::to_hex(digest_of(file));
-  if (wanted->empty() || found == *wanted)
-    return {};
-  return is_another(path.string(), found, *wanted);
+  return wanted->empty() ? result<void>{}
+                         : check_begun(path.string(), digest_of(file), *wanted);
 }
 
 /// All rows would look alike through them, and say nothing.
@@ -174,22 +168,11 @@ models::digest digest_of(const tensor_file& x) {
 }
 
 result<std::string> common_digest_in(const fs::path& folder) {
-  const auto path = folder / common_digest_file;
-  std::error_code ignored;
-  if (fs::symlink_status(path, ignored).type() == fs::file_type::not_found)
-    return std::string{};
-  const auto text = models::read_text(path, errc::invalid_data);
-  if (!text)
-    return tl::make_unexpected(text.error());
-  auto said = text->substr(0, text->find('\n'));
-  if (from_hex<std::tuple_size_v<models::digest>>(said))
-    return said;
-  return fail(
-    errc::invalid_data,
-    path.string() + " is damaged: it says "
-      + (said.empty() ? "nothing" : in_quotes(said.substr(0, digits_shown)))
-      + ", and a digest of the common model has 64 hex digits; a "
-        "copy of it as it was would do");
+  return read_digests(folder / common_digest_file,
+                      std::string{models::common_family})
+    .map([](const digests_said& x) {
+      return x.empty() ? std::string{} : x.begin()->second;
+    });
 }
 
 result<std::string> common_digest_of_run(const fs::path& folder) {
@@ -263,12 +246,11 @@ result<all_values> common_values(const experiment& x,
   auto found = values_said(x, common);
   if (!found || x.common_digest.empty())
     return found;
-  const auto digest = models::to_hex(digest_together(*found));
-  if (digest == x.common_digest)
-    return found;
-  return is_another(x.common.empty() ? "what 'init' or the seed says"
-                                     : file_of_common(x.common).string(),
-                    digest, x.common_digest);
+  const auto what = x.common.empty() ? "what 'init' or the seed says"
+                                     : file_of_common(x.common).string();
+  return check_begun(what, digest_together(*found), x.common_digest).map([&] {
+    return std::move(*found);
+  });
 }
 
 } // namespace troupe::node

@@ -40,11 +40,7 @@ result<finished_run> read_finished_run(const fs::path& folder,
   auto values = open_result(folder);
   if (!values)
     return tl::make_unexpected(values.error());
-  auto found = materials_of(*x, make_model);
-  if (!found)
-    return tl::make_unexpected(found.error());
-  auto make_objective = found->make_objective;
-  auto work = prepare(*x, std::move(*found));
+  auto work = prepare(*x, make_model);
   if (!work)
     return tl::make_unexpected(work.error());
   if (auto ok = check_inputs(folder, *x, *work); !ok)
@@ -52,7 +48,6 @@ result<finished_run> read_finished_run(const fs::path& folder,
   return finished_run{.folder = folder,
                       .x = std::move(*x),
                       .work = std::move(*work),
-                      .make_objective = std::move(make_objective),
                       .values = std::move(*values)};
 }
 

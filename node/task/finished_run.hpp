@@ -16,8 +16,7 @@ struct finished_run {
   std::filesystem::path folder;
   experiment x;
   workload work;
-  models::objective_factory make_objective; ///< Over the run's own data.
-  models::safetensors_file values;          ///< Of its last versions.
+  models::safetensors_file values; ///< Of its last versions.
 };
 
 /// Reads its configuration, its data and what it has of a common model, and of

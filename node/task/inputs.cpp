@@ -1,16 +1,9 @@
 #include "node/task/inputs.hpp"
 
-#include <array>
-#include <map>
-#include <span>
-#include <sstream>
-#include <tuple>
-#include <utility>
-
-#include "core/hex.hpp"
 #include "core/text.hpp"
 #include "models/file_digest.hpp"
 #include "models/files.hpp"
+#include "node/task/digests_said.hpp"
 #include "node/task/kept_common.hpp"
 #include "node/task/model_file.hpp"
 
@@ -19,10 +12,6 @@ namespace troupe::node {
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr std::size_t digits_of_digest_shown = 8;
-
-using digests_said = std::map<std::string, std::string>;
 
 /// What models are made of first: of another tokenizer all texts are others.
 result<std::vector<known_file>> inputs_of(const experiment& x,
@@ -41,45 +30,19 @@ result<std::vector<known_file>> inputs_of(const experiment& x,
   return all;
 }
 
-result<digests_said> read_inputs(const fs::path& folder) {
-  const auto path = folder / inputs_file;
-  digests_said said;
-  if (!models::is_there(path))
-    return said;
-  const auto text = models::read_text(path, errc::invalid_data);
-  if (!text)
-    return tl::make_unexpected(text.error());
-  std::istringstream lines{*text};
-  for (std::string line; std::getline(lines, line);) {
-    const auto space = line.find(' ');
-    const auto digest =
-      space == std::string::npos ? "" : line.substr(space + 1);
-    if (!from_hex<std::tuple_size_v<models::digest>>(digest))
-      return fail(errc::invalid_data,
-                  path.string() + " is damaged: it says "
-                    + in_quotes(shortened(line))
-                    + ", and a line of it has a name and 64 hex digits; a copy "
-                      "of it as it was would do");
-    said[line.substr(0, space)] = digest;
-  }
-  return said;
-}
-
 /// What nobody said anything of is taken as it is.
 result<void> compare(const digests_said& said,
                      const std::vector<known_file>& found) {
-  for (const auto& x : found) {
-    const auto was = said.find(x.name);
-    const auto now = models::to_hex(x.content);
-    if (was != said.end() && was->second != now)
-      return fail(errc::invalid_data,
-                  x.path + " is not the " + in_quotes(x.name)
-                    + " that the run began with: its digest is "
-                    + now.substr(0, digits_of_digest_shown) + ", and "
-                    + inputs_file + " says "
-                    + was->second.substr(0, digits_of_digest_shown)
-                    + "; a copy of it as it was would do");
-  }
+  for (const auto& x : found)
+    if (const auto was = said.find(x.name); was != said.end())
+      if (auto ok =
+            check_digest({.what = x.path + " is not the " + in_quotes(x.name)
+                                  + " that the run began with",
+                          .found = models::to_hex(x.content),
+                          .said = was->second,
+                          .by = inputs_file});
+          !ok)
+        return ok;
   return {};
 }
 
@@ -87,8 +50,8 @@ result<void> check(const fs::path& folder,
                    const result<std::vector<known_file>>& found) {
   if (!found)
     return tl::make_unexpected(found.error());
-  return read_inputs(folder).and_then(
-    [&](const digests_said& said) { return compare(said, *found); });
+  return read_digests(folder / inputs_file)
+    .and_then([&](const digests_said& said) { return compare(said, *found); });
 }
 
 } // namespace
@@ -102,11 +65,7 @@ result<void> hold_inputs(const fs::path& folder, const experiment& x,
     return ok;
   if (found->empty() || models::is_there(folder / inputs_file))
     return {};
-  std::string text;
-  for (const auto& y : *found)
-    text += y.name + ' ' + models::to_hex(y.content) + '\n';
-  const std::array parts{std::as_bytes(std::span{text})};
-  return models::replace_file(folder / inputs_file, parts, {});
+  return write_digests(folder / inputs_file, *found);
 }
 
 result<void> check_inputs(const fs::path& folder, const experiment& x,
@@ -119,7 +78,7 @@ result<void> check_models(const fs::path& folder, const experiment& x) {
 }
 
 result<void> check_inputs_file(const fs::path& folder) {
-  return read_inputs(folder).map([](const auto&) {});
+  return read_digests(folder / inputs_file).map([](const auto&) {});
 }
 
 } // namespace troupe::node

@@ -1,15 +1,13 @@
 #include "node/task/kept_common.hpp"
 
-#include <array>
-#include <span>
 #include <string>
 #include <system_error>
 #include <utility>
 
 #include "models/families.hpp"
-#include "models/files.hpp"
 #include "models/safetensors.hpp"
 #include "node/task/common_values.hpp"
+#include "node/task/digests_said.hpp"
 #include "node/task/materials.hpp"
 
 namespace troupe::node {
@@ -52,14 +50,14 @@ result<void> keep_common(const fs::path& folder, const workload& work) {
   auto file = common_of(work);
   if (file.tensors.empty())
     return {};
-  const auto digest = models::to_hex(digest_of(file));
-  file.metadata["digest"] = digest;
+  const auto digest = digest_of(file);
+  file.metadata["digest"] = models::to_hex(digest);
   if (!is_kept)
     if (auto ok = models::write_safetensors(folder / common_file, file); !ok)
       return ok;
-  const auto text = digest + '\n';
-  const std::array parts{std::as_bytes(std::span{text})};
-  return models::replace_file(folder / common_digest_file, parts, {});
+  return write_digests(
+    folder / common_digest_file,
+    {{std::string{models::common_family}, common_file, digest}});
 }
 
 result<experiment> with_kept_common(experiment x, const fs::path& folder) {

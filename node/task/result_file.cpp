@@ -3,9 +3,9 @@
 #include <string>
 
 #include "core/json.hpp"
-#include "core/text.hpp"
 #include "models/file_digest.hpp"
 #include "models/files.hpp"
+#include "node/task/digests_said.hpp"
 
 namespace troupe::node {
 
@@ -13,7 +13,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t hex_digits_shown = 8;
 constexpr const char* last_values = "model.safetensors";
 constexpr const char* end_of_run = "summary.json";
 
@@ -25,6 +24,26 @@ result<void> check_ended(const fs::path& folder) {
                   folder.string() + " holds no result: there is no " + name
                     + " in it, which a run writes at its end");
   return {};
+}
+
+/// As `digest_said_of`, and whether the file is there that it is of.
+result<std::string> digest_wanted_of(const fs::path& file) {
+  auto said = digest_said_of(file);
+  if (said && !said->empty() && !models::is_there(file))
+    return fail(errc::invalid_data,
+                file.string()
+                  + " is gone: summary.json says that the run "
+                    "ended with it; a copy of it would do");
+  return said;
+}
+
+result<void> check_content(const fs::path& file, const models::digest& found,
+                           const std::string& said) {
+  return check_digest(
+    {.what = file.string() + " is not what the run ended with",
+     .found = models::to_hex(found),
+     .said = said,
+     .by = end_of_run});
 }
 
 } // namespace
@@ -58,33 +77,28 @@ bool says_digests(const fs::path& folder) {
 }
 
 result<void> check_result(const fs::path& file) {
-  const auto said = digest_said_of(file);
+  const auto said = digest_wanted_of(file);
   if (!said)
     return tl::make_unexpected(said.error());
   if (said->empty())
     return {};
-  if (!models::is_there(file))
-    return fail(errc::invalid_data,
-                file.string()
-                  + " is gone: summary.json says that the run "
-                    "ended with it; a copy of it would do");
   return models::digest_of_file(file, errc::invalid_data)
-    .and_then([&](const models::digest& x) -> result<void> {
-      const auto found = models::to_hex(x);
-      if (found == *said)
-        return {};
-      return fail(
-        errc::invalid_data,
-        file.string() + " is not what the run ended with: its digest is "
-          + found.substr(0, hex_digits_shown) + ", and summary.json says "
-          + printable(said->substr(0, hex_digits_shown))
-          + "; a copy of the file as it was would do");
-    });
+    .and_then(
+      [&](const models::digest& x) { return check_content(file, x, *said); });
 }
 
+// It is read once: of what is checked the values are, whatever is put there.
 result<models::tensor_file> read_result(const fs::path& file) {
-  return check_result(file).and_then(
-    [&] { return models::read_safetensors(file); });
+  const auto said = digest_wanted_of(file);
+  if (!said)
+    return tl::make_unexpected(said.error());
+  const auto bytes = models::read_file(file, errc::invalid_data);
+  if (!bytes)
+    return tl::make_unexpected(bytes.error());
+  if (!said->empty())
+    if (auto ok = check_content(file, models::digest_of(*bytes), *said); !ok)
+      return tl::make_unexpected(ok.error());
+  return models::parse_safetensors(*bytes, file.string());
 }
 
 result<models::safetensors_file> open_result(const fs::path& folder) {

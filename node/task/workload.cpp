@@ -339,12 +339,13 @@ result<workload> prepare(const experiment& x, materials found) {
              .window = x.data.context};
   w.shape.examples_max =
     x.merge.samples_max ? x.merge.samples_max : largest(found.clients);
-  const auto make_objective = found.make_objective;
+  w.make_objective = found.make_objective;
   const auto make_inner = found.make_inner;
   if (auto ok = build(x, std::move(found), w); !ok)
     return tl::make_unexpected(ok.error());
-  w.trainers_of = [=](std::shared_ptr<const models::local_task> x) {
-    auto make = make_objective;
+  w.trainers_of = [make_whole = w.make_objective,
+                   make_inner](std::shared_ptr<const models::local_task> x) {
+    auto make = make_whole;
     if (make_inner)
       make = [make_inner, base = base_of(*x)] { return make_inner(base); };
     return models::guarded(

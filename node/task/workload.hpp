@@ -30,7 +30,8 @@ struct workload {
   std::function<models::trainer_factory(
     std::shared_ptr<const models::local_task>)>
     trainers_of = {};
-  bool has_labels = true; ///< Accuracy means something.
+  models::objective_factory make_objective = {}; ///< Over the same rows.
+  bool has_labels = true;                        ///< Accuracy means something.
   policies::fleet devices = {};
   policies::presence::options life; ///< Of all that may be invited.
   /// Names the examples; empty where there are none to differ in.

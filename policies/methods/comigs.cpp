@@ -20,7 +20,12 @@ struct cast {
 std::vector<option_spec> of_cast() {
   return joined(
     methods::of_averaged(),
-    {{.name = "balance",
+    {{.name = "gate",
+      .says = "what chooses experts: one map, or two with noise in training, "
+              "as the authors' Llama program has it",
+      .kind = option_kind::choice,
+      .words = {"linear", "noisy"}},
+     {.name = "balance",
       .says = "weight of the load balance, which favours the generalist",
       .value = 0.01,
       .range = {.max = 1e6},

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Where tokens go in clients' own models, looked at when a run has ended: it is computed again, and nothing of it changes but
-# routing.json and its report. Argument: the executable.
+# routing.json and its report. And at home, of clients that joined with texts of their own: what their stores say is what one
+# process says that has all texts. Argument: the executable.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -102,3 +103,81 @@ open(sys.argv[1], "w").write(text[: found.start()] + digit + text[found.start() 
 PY
 refused 6 "computed again the run is another" eval "$folder" --routing
 [ ! -e "$folder/routing.json" ] || fail "what is not the run's is left in its folder"
+
+# Users in processes of their own, each with the text that nobody else has, and what one process says of both.
+made whole "${often[@]}" --set rounds=2 --set training.experts=[2,3]
+"$troupe" eval "$folder" --routing --format json >"$scratch/whole.out" 2>"$scratch/err" || fail "nothing is seen of two users"
+wanted=$(digest_in "$folder/summary.json")
+sed '/^path = /d; s/^users = .*/brought = true/' "$scratch/run.toml" >"$scratch/brought.toml"
+served=("$scratch/brought.toml" --insecure --set clients=2)
+user() { # NAME ARGUMENTS…
+  join "$1" --id "$1" --data "$scratch/language/languages/$1" --store "$scratch/store-$1" "${@:2}"
+  says "$1" "joined as $1"
+}
+
+# Who waits for another has not trained; and nobody looks while a process works there.
+serve waits "${often[@]}" --set rounds=2 --folder "$scratch/waits"
+user de
+refused 1 "works in this folder" eval "$scratch/store-de" --routing
+tell TERM "$joined"
+ends_with 0 "$joined" "a process that is told to end"
+refused 3 "none of these clients has trained yet" eval "$scratch/store-de" --routing
+tell KILL "$server"
+wait "$server" 2>/dev/null || true
+rm -r "$scratch/store-de"
+
+serve brought "${often[@]}" --set rounds=2 --folder "$scratch/brought"
+user de
+user fr --experts 3
+wait "$server" || fail "a run of texts that are elsewhere fails"
+wait
+[ "$(digest_in "$scratch/brought.out")" = "$wanted" ] || fail "users with their own texts learn something else"
+for name in de fr; do
+  (cd "$scratch" && "$troupe" eval "store-$name" --routing --format json >"$name.home.out" 2>"$scratch/err") ||
+    fail "nothing is seen at home"
+done
+python3 - "$scratch"/{whole,de.home,fr.home}.out <<'PY' || fail "at home something else is seen"
+import json, sys
+whole, *homes = (json.load(open(path)) for path in sys.argv[1:])
+assert [x["experts"] for x in whole["clients"]] == [2, 3], whole["clients"]
+for wanted, home in zip(whole["clients"], homes, strict=True):
+    (found,), (look,) = home["clients"], home["looks"]
+    assert home["success"] and home["untrained"] == [] and home["first_expert"] == "generalist", home
+    for key in ("client", "experts", "steps", "layers", "window"):
+        assert found[key] == wanted[key], (key, found[key], wanted[key])
+    for key in ("scores", "first_places"):
+        assert all(abs(x - y) < 1e-9 for x, y in zip(found[key], wanted[key], strict=True)), (key, found[key], wanted[key])
+        assert look[key] == found[key], look
+    assert look["steps"] == 8 and look["clients"] == 1 and "version" not in look, look
+PY
+home=$(echo "$scratch"/store-fr/run-*)
+cp "$home/routing.json" "$scratch/again"
+"$troupe" eval "$home" --routing >"$scratch/out" 2>"$scratch/err" || fail "nothing is seen of one run's clients"
+for text in "client  experts   layer 1   layer 2   layer 4" "client 2: the first choice of each token" "^layer 4   [0-2]\{32\}$"; do
+  grep -q "$text" "$scratch/out" || fail "what is seen at home does not have: $text"
+done
+cmp -s "$home/routing.json" "$scratch/again" || fail "who looks again at home sees something else"
+for text in "Mean score of the generalist" "Tokens of client 2"; do
+  grep -q "$text" "$home/routing.html" || fail "the page at home does not have: $text"
+done
+find "$home" -name 'routing.*' -perm /077 | grep . && fail "others may read where tokens go"
+
+# Texts that are others, or gone, and what is no store.
+cp -r "$scratch/language/languages/fr" "$scratch/kept"
+sed -i "s/e/o/g" "$scratch"/language/languages/fr/*.txt
+"$troupe" eval "$scratch/store-fr" --routing >"$scratch/out" 2>"$scratch/err" || fail "nothing is seen of other texts"
+grep -q "the texts here are others than when this client joined" "$scratch/err" || fail "other texts are not noted"
+rm -r "$scratch/language/languages/fr"
+refused 6 "fr: there is no such file or folder; what this process joined with would do" eval "$scratch/store-fr" --routing
+mv "$scratch/kept" "$scratch/language/languages/fr"
+rm "$home/joined.json"
+refused 6 "joined.json is not there" eval "$scratch/store-fr" --routing
+rm -r "$home"
+refused 6 "of a process that has no clients yet" eval "$scratch/store-fr" --routing
+refused 6 "holds no run (config.toml), and no clients that joined one (id)" eval "$scratch" --routing
+rm -r "$scratch/store-de"
+serve unrouted --set method=fedavg_lora --set rounds=1 --set clients=1 --folder "$scratch/unrouted"
+user de
+wait "$server" || fail "a run without routers fails"
+wait
+refused 3 "method 'fedavg_lora' has no routers" eval "$scratch/store-de" --routing

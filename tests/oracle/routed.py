@@ -55,7 +55,7 @@ def first(visit, name):
     seed = derive_seed(derive_seed(visit.option("seed"), "initial") if alone else visit.seed, name)
     if name == "router":
         wide = 0.2 if wrong("wide_routers") else 0.02
-        return single(Stream(seed).normals(LAYERS * experts_of(visit) * WIDTH, wide))
+        return single(Stream(seed).normals(size_of_routers(visit), wide))
     return (visit.attention if name == "attention" else visit.experts).initial(seed, 1.0)
 
 
@@ -91,28 +91,53 @@ def beside(visit, groups):
                    printed=visit.config.get("balance_scale") == "printed",
                    favoured=visit.config.get("favoured", 0.5))
     if "router" in groups:
-        size = len(experts) * WIDTH
-        found.routers = [groups["router"][i * size:(i + 1) * size].reshape(len(experts), WIDTH)
-                         for i in range(LAYERS)]
+        found.routers = routers(visit, groups["router"])
     return found
 
 
+def is_noisy(visit):
+    return visit.config.get("options.gate") == "noisy"
+
+
+def size_of_routers(visit):
+    count = experts_of(visit)
+    return LAYERS * count * (WIDTH + (count if is_noisy(visit) else 0))
+
+
+def routers(visit, values):
+    """Of each layer; of noisy gates two."""
+    count, size = experts_of(visit), size_of_routers(visit) // LAYERS
+    found = []
+    for at in range(0, LAYERS * size, size):
+        inner = values[at:at + count * WIDTH].reshape(count, WIDTH)
+        found.append((inner, values[at + count * WIDTH:at + size].reshape(count, count))
+                     if is_noisy(visit) else inner)
+    return found
+
+
+def with_draws(rows, seed):
+    """Batches with what is drawn in each."""
+    return ((x, derive_seed(seed, "operators", i)) for i, x in enumerate(rows))
+
+
 def passes(rows, most):
-    """Rows that go forward together, and their part of the targets."""
+    """Rows that go forward together, their part of the targets, and which of them is the first."""
     ids, targets = rows
     most = len(ids) if not most or wrong("one_pass") else most
     for at in range(0, len(ids), most):
         some = ids[at:at + most], targets[at:at + most]
-        yield some, len(some[0]) / len(ids)
+        yield some, len(some[0]) / len(ids), at
 
 
-def gradient(visit, groups, rows):
+def gradient(visit, groups, batch):
     """Of the loss with its balance of loads, which is one of each pass."""
     balance = 0.0 if wrong("balance_left_out") else visit.config.get("balance", 0.0)
     of, found = visit.model.nodes(visit.frozen), {name: 0.0 for name in groups}
-    for some, share in passes(rows, visit.config.get("training.micro_batch", 0)):
+    rows, seed = batch
+    for some, share, first_row in passes(rows, visit.config.get("training.micro_batch", 0)):
         leaves = {name: Node(values) for name, values in groups.items()}
         experts = beside(visit, leaves)
+        experts.seed, experts.first_row = seed, first_row
         loss = visit.model.loss(of, some, experts, balance) * share
         visit.narrowest = min(visit.narrowest, experts.narrowest)
         for name, slope in zip(groups, slopes(loss, list(leaves.values()))):
@@ -162,8 +187,9 @@ def apart(visit):
     learns_from = own.validation
     if visit.option("router_data") == "training" or wrong("routers_from_training_rows"):
         learns_from = own.train
-    rows = visit.batches()
-    rows_of_routers = texts.batches(visit, learns_from, derive_seed(visit.seed, "router"))
+    rows = with_draws(visit.batches(), visit.seed)
+    of_bursts = derive_seed(visit.seed, "router")
+    rows_of_routers = with_draws(texts.batches(visit, learns_from, of_bursts), of_bursts)
     before = visit.state.get("own steps", 0)
     for here in range(visit.steps):
         found = gradient(visit, groups, next(rows))
@@ -186,7 +212,7 @@ def apart(visit):
 
 def together(visit):
     """pFedMoE (Yi et al. 2024): one optimiser for routers and experts, on training rows."""
-    groups, rows = begun(visit), visit.batches()
+    groups, rows = begun(visit), with_draws(visit.batches(), visit.seed)
     names = [x for x in groups if x != "router"] if wrong("joint_routers_stand") else list(groups)
     everything = Phase(visit, "experts", names)
     for here in range(visit.steps):

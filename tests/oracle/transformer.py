@@ -66,7 +66,9 @@ class Beside:
     """Of a whole model. Without routers all experts count the same."""
     attention: Expert = field(default_factory=lambda: Expert({}))
     experts: list = field(default_factory=lambda: [Expert({})])
-    routers: list = ()       # Of each layer, experts x width.
+    routers: list = ()       # Of each layer, experts x width; of noisy gates this and experts x experts.
+    seed: int | None = None  # Of what is drawn in training; none: nothing is.
+    first_row: int = 0       # Of a batch that goes forward in parts.
     printed: bool = False    # The scale of the load balance.
     favoured: float = 0.5    # What it wants for the first expert; 0: as much as for others.
     narrowest: float = np.inf  # Between a logit that was kept and one that was not.
@@ -107,6 +109,46 @@ def load_balance(logits, chosen, printed, favoured):
         weights = weights / weights.sum()
     chances = gate(logits, chosen) if wrong("balance_of_the_kept") else softmax(logits)
     return (chances.mean(0) * (weights * chosen.mean(axis=0))).all()
+
+
+def noise_of(beside, layer, rows, tokens, experts):
+    """Of each token's logits, a row of the batch after the other. Its deviation is a softplus of zero
+    and its floor."""
+    seed, deviation = derive_seed(beside.seed, "gate", layer), math.log(2) + 0.01
+    if wrong("noise_of_a_softplus_alone"):
+        deviation = math.log(2)
+    return np.concatenate([
+        single(Stream(derive_seed(seed, "row", beside.first_row + row)).normals(
+            tokens * experts, deviation)).reshape(tokens, experts) for row in range(rows)])
+
+
+def below(x, deviation):
+    """That a normal number is below so much."""
+    way = x.value / deviation
+    value = np.vectorize(lambda z: math.erfc(-z / math.sqrt(2)) / 2)(way)
+    along = np.exp(-way * way / 2) / (math.sqrt(2 * math.pi) * deviation)
+    return Node(value, ((x, lambda g: g * along),))
+
+
+def varied(x):
+    """The squared coefficient of variation of a sample."""
+    count = x.shape[-1]
+    away = x - x.mean(-1)
+    over = count if wrong("variance_of_all") else count - 1
+    return ((away * away).sum(-1) * (1 / over) * (x.mean(-1)**2 + 1e-10)**-1.0).all()
+
+
+def variation(clean, noisy, chosen):
+    """Of what experts count, and of how likely each is among the two that are chosen were its own noise
+    drawn again: above the second of the others."""
+    found = varied(gate(noisy, chosen).sum(0))
+    count = noisy.shape[-1]
+    if count == 2 or wrong("loads_may_vary"):
+        return found
+    order = np.argsort(-noisy.value, axis=-1, kind="stable")
+    every = np.arange(len(order))[:, None]
+    bar = noisy[every, np.where(chosen, order[:, 2:3], order[:, 1:2])]
+    return found + varied(below(clean - bar, math.log(2) + 0.01).sum(0))
 
 
 class Transformer:
@@ -174,17 +216,29 @@ class Transformer:
                 for y in said:
                     x = x + y * share
                 continue
-            asked = x if wrong("router_before_the_norm") else seen
-            logits = asked @ beside.routers[i].swap(0, 1)
-            chosen, narrow = top_two(logits.value)
-            beside.narrowest = min(beside.narrowest, narrow)
-            weights = gate(logits, chosen)
-            if balances is not None:
-                balances.append(load_balance(logits, chosen, beside.printed,
-                                             beside.favoured))
+            weights = self.chosen(i, x if wrong("router_before_the_norm") else seen, beside,
+                                  (rows, tokens), balances)
             for j, y in enumerate(said):
                 x = x + y * weights[:, j:j + 1]
         return norm("ln_f", x) @ of["wte.weight"].swap(0, 1)
+
+    def chosen(self, i, x, beside, shape, balances):
+        """What each expert counts for a token."""
+        of = beside.routers[i]
+        if is_noisy := isinstance(of, tuple):
+            inside = x @ of[0].swap(0, 1)
+            clean = (inside if wrong("gate_without_tanh") else inside.tanh()) @ of[1].swap(0, 1)
+        else:
+            clean = x @ of.swap(0, 1)
+        logits = clean
+        if is_noisy and beside.seed is not None and not wrong("gate_without_noise"):
+            logits = clean + noise_of(beside, i, *shape, clean.shape[-1])
+        chosen, narrow = top_two(logits.value)
+        beside.narrowest = min(beside.narrowest, narrow)
+        if balances is not None:
+            balances.append(variation(clean, logits, chosen) if is_noisy else
+                            load_balance(clean, chosen, beside.printed, beside.favoured))
+        return gate(logits, chosen)
 
     def attended(self, i, x, product, by, shape):
         rows, tokens = shape
@@ -206,7 +260,9 @@ class Transformer:
         said = self.logits(of, ids, beside or Beside(), balances)
         table = log_softmax(said)
         loss = table[np.arange(targets.size), targets.reshape(-1)].all() * (-1 / targets.size)
-        share = 1 if wrong("balances_are_added") else max(len(balances), 1)
+        # Of noisy gates they add up.
+        adds = beside is not None and any(isinstance(x, tuple) for x in beside.routers)
+        share = 1 if adds != wrong("balances_are_added") else max(len(balances), 1)
         for x in balances:
             loss = loss + x * (balance / share)
         return loss

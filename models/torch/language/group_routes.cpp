@@ -8,6 +8,7 @@
 #include "core/assert.hpp"
 #include "core/text.hpp"
 #include "models/language/names.hpp"
+#include "models/language/router_tensors.hpp"
 #include "models/torch/group_buffers.hpp"
 
 namespace troupe::models {
@@ -20,13 +21,11 @@ result<void> refuse(std::string what) {
   return fail(errc::invalid_config, std::move(what));
 }
 
-/// Tensors of experts x width, one of each layer.
-inner_group make_routers(const language_spec& spec, std::uint32_t experts,
+inner_group make_routers(const language_spec& spec, const routing_options& how,
                          std::size_t model_size) {
   inner_group x{.name = routers_name, .plan = {}};
   x.plan.model_size = model_size;
-  for (std::uint32_t layer = 0; layer < spec.layers; ++layer)
-    x.plan.tensors.push_back({std::to_string(layer), {experts, spec.width}});
+  x.plan.tensors = router_tensors(spec, how);
   return x;
 }
 
@@ -110,7 +109,7 @@ result<void> group_buffers::route(const routing_options& how) {
     groups.pop_back();
   const bool routers = how.experts > 1 && !how.even;
   if (routers)
-    groups.push_back(make_routers(*spec_, how.experts, base_size_));
+    groups.push_back(make_routers(*spec_, how, base_size_));
   lay_out(std::move(groups), routers);
   if (how.experts == 1)
     return {};

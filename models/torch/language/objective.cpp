@@ -73,8 +73,8 @@ public:
     return {};
   }
 
-  // Nothing is dropped at random, so the seed says nothing.
-  result<double> backward(row_list which, std::uint64_t /*seed*/) override {
+  // Noisy gates draw from it, and nothing else does.
+  result<double> backward(row_list which, std::uint64_t seed) override {
     TROUPE_ASSERT(!which.empty());
     auto loss = guarded(which.size(), [&]() -> result<double> {
       const c10::AutoGradMode with_graph{learned_->learns()};
@@ -85,7 +85,7 @@ public:
       for (const auto& pass : passes) {
         if (pass.targets.numel() == 0)
           continue;
-        const auto states = forward(pass);
+        const auto states = forward(pass, drawn(pass, seed));
         const auto term = balance_of(pass, passes);
         sum += descend(head(), states, 1 / targets, term);
         if (term.defined())
@@ -101,7 +101,7 @@ public:
     return loss;
   }
 
-  result<void> curve(row_list which, std::uint64_t /*seed*/,
+  result<void> curve(row_list which, std::uint64_t seed,
                      std::span<const float> direction) override {
     TROUPE_ASSERT(!which.empty() && direction.size() == parameters().size());
     auto done = guarded(which.size(), [&]() -> result<void> {
@@ -110,7 +110,8 @@ public:
       for (const auto& pass : passes) {
         if (pass.targets.numel() == 0)
           continue;
-        auto loss = whole_loss(head(), forward(pass)) / targets;
+        auto loss =
+          whole_loss(head(), forward(pass, drawn(pass, seed))) / targets;
         if (const auto term = balance_of(pass, passes); term.defined())
           loss = loss + term;
         add_curvature(loss, learned_->leaves(), direction, gradient());
@@ -134,7 +135,7 @@ public:
         const auto pass = read_pass(*rows_, part, some);
         if (pass.targets.numel() == 0)
           return scores{};
-        return score_tokens(head(), forward(pass, true));
+        return score_tokens(head(), forward(pass, {.is_scored = true}));
       });
       if (!scored)
         return scored;
@@ -171,9 +172,14 @@ private:
                                              : which.size());
   }
 
+  static pass_facts drawn(const language_pass& x, std::uint64_t seed) {
+    return {.draws = pass_draws{.seed = seed, .first_row = x.first_row}};
+  }
+
   /// As far as the head.
-  foretold_tokens forward(const language_pass& x, bool is_scored = false) {
-    learned_->parts().begin({.there = x.x.there, .is_scored = is_scored});
+  foretold_tokens forward(const language_pass& x, pass_facts facts = {}) {
+    facts.there = x.x.there;
+    learned_->parts().begin(facts);
     const auto hidden = network_->hidden(learned_->parts(), x.x);
     return {.states =
               hidden.reshape({-1, hidden.size(2)}).index_select(0, x.places),

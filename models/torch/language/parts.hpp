@@ -3,16 +3,26 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace troupe::models {
+
+/// What is drawn for rows that somebody descends by. It is of a batch's seed
+/// and of a row's number in it: how a batch is cut shows nowhere.
+struct pass_draws {
+  std::uint64_t seed = 0;
+  std::uint64_t first_row = 0; ///< Of the batch.
+};
 
 /// What a model's parts know of the rows that go forward.
 struct pass_facts {
   at::Tensor there = {}; ///< As in token_batch.
   /// Rows are looked at, and nobody descends by them.
   bool is_scored = false;
+  std::optional<pass_draws> draws = {}; ///< Nothing: nothing is drawn.
 };
 
 /// The tensors of a model by their place in tensors_of(spec), and products with

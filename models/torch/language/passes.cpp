@@ -47,10 +47,13 @@ std::vector<language_pass> passes_of(const token_rows& from, split part,
                                      std::size_t rows_max) {
   TROUPE_ASSERT(rows_max > 0);
   std::vector<language_pass> passes;
+  std::uint64_t first = 0;
   while (!rows.empty()) {
     const auto some = rows.first(std::min(rows.size(), rows_max));
     rows = rows.subspan(some.size());
     passes.push_back(read_pass(from, part, some));
+    passes.back().first_row = first;
+    first += some.size();
   }
   return passes;
 }

@@ -17,7 +17,8 @@ struct language_pass {
   token_batch x;
   /// [targets], Long: tokens that have one, counted row after row.
   at::Tensor places;
-  at::Tensor targets; ///< [targets], Long.
+  at::Tensor targets;          ///< [targets], Long.
+  std::uint64_t first_row = 0; ///< Among those that were asked for.
 };
 
 /// @pre !rows.empty()

@@ -10,6 +10,7 @@
 
 #include "core/assert.hpp"
 #include "models/torch/language/feed_forward.hpp"
+#include "models/torch/language/noisy_gate.hpp"
 
 namespace troupe::models {
 
@@ -63,9 +64,11 @@ std::int64_t chosen_of(const routing_options& how) {
   return static_cast<std::int64_t>(std::min(how.top, how.experts));
 }
 
-/// Where all tokens go to all experts and each counts the same, the balance is
-/// a constant.
+/// Where all tokens go to all experts and each counts the same, the balance of
+/// linear gates is a constant.
 bool has_slope(const routing_options& how, const std::vector<double>& rates) {
+  if (how.gate == gate_kind::noisy)
+    return how.balance > 0 && how.experts > 1;
   return how.balance > 0
          && (how.top < how.experts
              || std::ranges::count(rates, rates.front())
@@ -127,15 +130,17 @@ routed_blocks::routed_blocks(const language_spec& spec,
     routers_(std::move(routers)),
     seen_(places_.size()) {
   TROUPE_ASSERT(how.experts > 0 && how.top > 0);
-  TROUPE_ASSERT(routers_.empty() || routers_.size() == places_.size());
-  if (auto rates = balance_rates(how); has_slope(how, rates))
-    rates_ = std::move(rates);
+  TROUPE_ASSERT(routers_.empty()
+                || routers_.size() == places_.size() * (is_noisy() ? 2 : 1));
+  rates_ = balance_rates(how);
+  balances_ = has_slope(how, rates_);
 }
 
 void routed_blocks::begin(const pass_facts& x) {
   there_ = x.there.defined() ? x.there.reshape({-1}).nonzero().squeeze(1)
                              : at::Tensor{};
   is_scored_ = x.is_scored;
+  draws_ = x.draws;
   balance_ = at::Tensor{};
 }
 
@@ -143,7 +148,25 @@ at::Tensor routed_blocks::of_those_there(const at::Tensor& x) const {
   return there_.defined() ? x.index_select(0, there_) : x;
 }
 
-expert_choice routed_blocks::choose_at(std::size_t layer, const at::Tensor& x) {
+routed_blocks::gate_logits routed_blocks::logits_at(std::size_t layer,
+                                                    const at::Tensor& x,
+                                                    std::int64_t tokens) const {
+  if (!is_noisy()) {
+    const auto logits = x.mm(routers_[layer].t());
+    return {.clean = logits, .noisy = logits};
+  }
+  const auto clean =
+    noisy_logits(x, routers_[2 * layer], routers_[2 * layer + 1]);
+  if (!draws_)
+    return {.clean = clean, .noisy = clean};
+  const auto noise = gate_noise(
+    *draws_, layer,
+    {.rows = x.size(0) / tokens, .tokens = tokens, .experts = clean.size(1)});
+  return {.clean = clean, .noisy = clean + noise.to(clean.scalar_type())};
+}
+
+expert_choice routed_blocks::choose_at(std::size_t layer, const at::Tensor& x,
+                                       std::int64_t tokens) {
   if (!chooses()) {
     const auto experts = static_cast<std::int64_t>(how_.experts);
     return {.weights =
@@ -151,15 +174,25 @@ expert_choice routed_blocks::choose_at(std::size_t layer, const at::Tensor& x) {
                        1 / static_cast<double>(how_.experts), x.options()),
             .order = {}};
   }
-  const auto logits = x.mm(routers_[layer].t());
-  auto choice = choose(logits, most_);
+  const auto logits = logits_at(layer, x, tokens);
+  auto choice = choose(logits.noisy, most_);
   note(layer, logits, choice);
   return choice;
 }
 
+at::Tensor routed_blocks::loads_of(const gate_logits& logits,
+                                   const expert_choice& choice) const {
+  if (is_noisy())
+    return variation_balance(of_those_there(choice.weights),
+                             of_those_there(logits.clean),
+                             of_those_there(logits.noisy), most_);
+  return load_balance(of_those_there(logits.clean),
+                      of_those_there(choice.order), rates_);
+}
+
 // What padding chooses counts nowhere: its states are numbers without a
 // meaning, so they are left out before anything is added up.
-void routed_blocks::note(std::size_t layer, const at::Tensor& logits,
+void routed_blocks::note(std::size_t layer, const gate_logits& logits,
                          const expert_choice& choice) {
   if (routes_ != nullptr) {
     const auto first = choice.order.select(1, 0).contiguous();
@@ -175,15 +208,14 @@ void routed_blocks::note(std::size_t layer, const at::Tensor& logits,
     // Of the softmax over all experts: what is left of it for those that are
     // chosen says nothing of the others.
     const auto chances =
-      at::softmax(of_those_there(logits).detach(), 1).select(1, 0);
+      at::softmax(of_those_there(logits.clean).detach(), 1).select(1, 0);
     to.chances += chances.to(at::kDouble).sum().item<double>();
     const auto first = of_those_there(choice.order).select(1, 0);
     to.first_places +=
       static_cast<double>(first.eq(0).sum().item<std::int64_t>());
     to.tokens += static_cast<double>(chances.numel());
-  } else if (!rates_.empty() && c10::GradMode::is_enabled()) {
-    const auto loads = load_balance(of_those_there(logits),
-                                    of_those_there(choice.order), rates_);
+  } else if (balances_ && c10::GradMode::is_enabled()) {
+    const auto loads = loads_of(logits, choice);
     balance_ = balance_.defined() ? balance_ + loads : loads;
   }
 }
@@ -220,7 +252,7 @@ at::Tensor routed_blocks::forward(model_parts& of, const expert_terms& by,
                                   std::size_t layer, const at::Tensor& x) {
   const auto& at = places_.at(layer);
   const auto rows = in_rows(x);
-  const auto choice = choose_at(layer, rows);
+  const auto choice = choose_at(layer, rows, x.size(-2));
   const auto up = in_rows(of.product(at.up, at.up_bias, x));
   const auto gate = at.gate == no_place
                       ? at::Tensor{}
@@ -248,6 +280,8 @@ at::Tensor routed_blocks::balance() {
   auto taken = std::exchange(balance_, at::Tensor{});
   if (!taken.defined())
     return taken;
+  if (is_noisy())
+    return taken * how_.balance;
   return taken * (how_.balance / static_cast<double>(places_.size()));
 }
 

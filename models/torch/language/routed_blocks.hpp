@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -54,8 +55,8 @@ using expert_terms =
 /// The blocks of a model, each with a router of its own.
 class routed_blocks {
 public:
-  /// @param routers [experts x width] of each layer; none: all experts count
-  /// the same
+  /// @param routers as router_tensors has them; none: all experts count the
+  /// same
   routed_blocks(const language_spec& spec, const routing_options& how,
                 std::vector<at::Tensor> routers);
 
@@ -66,7 +67,8 @@ public:
   at::Tensor forward(model_parts& of, const expert_terms& by, std::size_t layer,
                      const at::Tensor& x);
 
-  /// As model_parts has it: a mean over layers.
+  /// As model_parts has it: a mean over layers, or the sum where gates are
+  /// noisy.
   at::Tensor balance();
 
   /// Routers that are left out let all experts count the same.
@@ -87,6 +89,12 @@ public:
   }
 
 private:
+  /// What a layer's router says, and with what was drawn.
+  struct gate_logits {
+    at::Tensor clean;
+    at::Tensor noisy; ///< The same where nothing is drawn.
+  };
+
   struct layer_sums {
     double chances = 0;
     double first_places = 0;
@@ -99,9 +107,19 @@ private:
     std::vector<at::Tensor> parts; ///< w_j a_j; undefined: nobody chose it.
   };
 
-  expert_choice choose_at(std::size_t layer, const at::Tensor& x);
-  void note(std::size_t layer, const at::Tensor& logits,
+  bool is_noisy() const noexcept {
+    return how_.gate == gate_kind::noisy;
+  }
+
+  /// @param tokens of a row
+  gate_logits logits_at(std::size_t layer, const at::Tensor& x,
+                        std::int64_t tokens) const;
+  expert_choice choose_at(std::size_t layer, const at::Tensor& x,
+                          std::int64_t tokens);
+  void note(std::size_t layer, const gate_logits& logits,
             const expert_choice& choice);
+  at::Tensor loads_of(const gate_logits& logits,
+                      const expert_choice& choice) const;
   at::Tensor of_those_there(const at::Tensor& x) const;
   mixture mix(const expert_terms& by, const layer_places& at,
               const expert_choice& choice, const at::Tensor& x,
@@ -111,11 +129,13 @@ private:
   std::vector<layer_places> places_;
   routing_options how_;
   std::int64_t most_;
-  std::vector<double> rates_; ///< Empty: the balance has no slope.
+  bool balances_ = false;     ///< The balance has a slope.
+  std::vector<double> rates_; ///< Of it where gates are linear.
   std::vector<at::Tensor> routers_;
   bool is_out_ = false;
   at::Tensor there_; ///< Rows of tokens, Long; undefined: all.
   bool is_scored_ = false;
+  std::optional<pass_draws> draws_;
   at::Tensor balance_; ///< Summed over layers; undefined: none yet.
   std::vector<layer_sums> seen_;
   std::vector<std::uint32_t>* routes_ = nullptr;

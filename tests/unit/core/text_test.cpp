@@ -29,6 +29,12 @@ TEST(in_quotes, is_one_line) {
   EXPECT_EQ(in_quotes("déjà"), "'déjà'");
 }
 
+TEST(short_digest, is_its_beginning_whatever_others_wrote_there) {
+  EXPECT_EQ(short_digest("0123456789abcdef"), "01234567");
+  EXPECT_EQ(short_digest("12"), "12");
+  EXPECT_EQ(short_digest("a\n\x1b"), "a\\x0a\\x1b");
+}
+
 TEST(trimmed, is_without_what_stands_around_it) {
   EXPECT_EQ(trimmed(" \ta b\r\n"), "a b");
   EXPECT_EQ(trimmed("alone"), "alone");

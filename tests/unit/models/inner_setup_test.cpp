@@ -142,6 +142,24 @@ TEST(inner_plans, say_how_tokens_are_routed) {
   EXPECT_EQ((*uniform)->routing.favoured, 0);
 }
 
+TEST(inner_plans, say_which_gate_there_is_and_what_it_does_not_know) {
+  EXPECT_EQ((*planned("comigs", gpt2()))->routing.gate, gate_kind::linear);
+  for (const std::string method :
+       {"comigs", "comigs_2g", "comigs_2s", "pfedmoe"}) {
+    const auto noisy = planned(method, llama(), {{"gate", 1}});
+    ASSERT_TRUE(noisy) << noisy.error().context;
+    EXPECT_EQ((*noisy)->routing.gate, gate_kind::noisy);
+  }
+  EXPECT_EQ(refused("comigs", gpt2(), {{"gate", 1}, {"favoured", 0}}),
+            "options.gate = \"noisy\" balances by variation, where 'favoured' "
+            "says nothing; options.gate = \"linear\", or no 'favoured', would "
+            "do");
+  EXPECT_EQ(refused("pfedmoe", gpt2(), {{"gate", 1}, {"balance_scale", 1}}),
+            "options.gate = \"noisy\" balances by variation, where "
+            "'balance_scale' says nothing; options.gate = \"linear\", or no "
+            "'balance_scale', would do");
+}
+
 TEST(inner_plans, have_the_layer_that_says_what_a_row_is) {
   const paper_model model{gpt2(),
                           {{"head.weight", {3, 768}}, {"head.bias", {3}}}};

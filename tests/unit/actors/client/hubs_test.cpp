@@ -111,6 +111,22 @@ TEST_F(hubs, hold_questions_of_the_newest_links_alone) {
   EXPECT_EQ(nonce_of(heard.front()), 2U);
 }
 
+// All of those together are bounded by it.
+TEST_F(hubs, hold_no_question_that_is_large) {
+  const auto of_size = [](std::size_t bytes) {
+    return transport::frame_arrived{process_of(7),
+                                    transport::frame{transport::buffer(bytes)}};
+  };
+  server->use(socket);
+  server->arrived(of_size(limits::early_bytes_max));
+  server->arrived(of_size(limits::early_bytes_max + 1));
+  server->bind(listener<reception_actor>(heard));
+  run();
+  ASSERT_EQ(heard.size(), 1U);
+  EXPECT_EQ(heard.front().what.size(), limits::early_bytes_max)
+    << "a large one is held";
+}
+
 // A run may end while its node is made anew.
 TEST_F(hubs, greet_nobody_once_they_are_closed) {
   server->use(socket);

@@ -115,6 +115,17 @@ TEST(language_costs, are_of_what_is_sent) {
   EXPECT_EQ(routed("comigs", gpt2, 1).router, 0u);
 }
 
+TEST(language_costs, of_noisy_gates_are_of_both_maps) {
+  const auto gpt2 = spec_of(architecture_kind::gpt2, 12, 768);
+  EXPECT_EQ(routed("comigs", gpt2, 2, {{"gate", 1}}).router,
+            12u * (2 * 768 + 2 * 2));
+  EXPECT_EQ(routed("pfedmoe", gpt2, 4, {{"gate", 1}}).router,
+            12u * (4 * 768 + 4 * 4));
+  EXPECT_EQ(routed("comigs", gpt2, 1, {{"gate", 1}}).router, 0u);
+  EXPECT_EQ(routed("comigs", llama(), 2, {{"gate", 1}}).router,
+            16u * (2 * 2048 + 2 * 2));
+}
+
 // pf2lora.md, 3.3: queries and values of each layer.
 TEST(language_costs, of_two_adapters_are_as_published) {
   struct row {

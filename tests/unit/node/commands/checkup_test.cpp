@@ -117,9 +117,9 @@ TEST(checkup, finds_a_digest_of_a_common_model_that_is_gone_or_damaged) {
   std::ofstream{folder / common_digest_file} << "12345678901\n";
   const auto damaged = remark_on_it();
   EXPECT_EQ(damaged.state, state::broken);
-  EXPECT_NE(
-    damaged.what.find("/logs/common_digest is damaged: it says '12345678', "),
-    std::string::npos)
+  EXPECT_NE(damaged.what.find(
+              "/logs/common_digest is damaged: it says '12345678901', "),
+            std::string::npos)
     << damaged.what;
 }
 

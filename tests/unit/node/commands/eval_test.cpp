@@ -190,7 +190,7 @@ TEST(eval_routing, counts_each_client_the_same) {
       .mean_of_first = {0.75, 0.5},
       .first_places = {1, 0.5},
       .window = {0, 2}}}};
-  const auto found = node::look_at({7}, clients);
+  const auto found = node::look_at(version{7}, clients);
   EXPECT_EQ(found.head, version{7});
   EXPECT_EQ(found.clients, 2u);
   EXPECT_EQ(found.steps, 20);

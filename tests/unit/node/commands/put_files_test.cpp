@@ -9,6 +9,9 @@
 #include <map>
 #include <string>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "tests/support/scratch_folder.hpp"
 
 namespace troupe::test::put_files_test {
@@ -80,6 +83,27 @@ TEST_F(put_files, take_the_place_of_no_others) {
 TEST_F(put_files, that_cannot_be_made_leave_nothing) {
   EXPECT_EQ(refusal({}), "there is no room");
   EXPECT_FALSE(fs::exists(to));
+}
+
+// What was left of them is no part of a model, and nobody's any more.
+TEST_F(put_files, are_put_where_one_was_killed_over_it) {
+  const auto child = fork();
+  if (child == 0)
+    _exit(0);
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  ASSERT_EQ(refusal({{"config.json", "1"}}), "put");
+  const auto left = to / (".export." + std::to_string(child));
+  const auto of_before = to / (".export." + std::to_string(getpid()));
+  for (const auto& x : {left, of_before}) {
+    fs::create_directory(x);
+    std::ofstream{x / "words"} << "half of th";
+  }
+  EXPECT_EQ(refusal(model), "put");
+  EXPECT_EQ(there(), model);
+  const auto alive = to / (".export." + std::to_string(getppid()));
+  fs::create_directory(alive);
+  EXPECT_THAT(refusal(model), HasSubstr(" has '.export."));
+  EXPECT_TRUE(fs::exists(alive)) << "somebody is at work in it";
 }
 
 TEST_F(put_files, that_are_one_file_are_no_other) {

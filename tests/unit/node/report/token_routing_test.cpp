@@ -54,6 +54,21 @@ std::size_t count_of(std::string_view text, std::string_view part) {
 
 } // namespace
 
+// Of clients that joined from here, and whom nobody serves.
+TEST_F(token_report, has_a_page_without_a_run) {
+  file("routing.json",
+       R"({"first_expert":"generalist","layers":1,"looks":[)"
+       R"({"clients":1,"steps":8,"scores":[0.25]}],"clients":[{"client":3,)"
+       R"("experts":2,"layers":[1],"window":[[0,1]]}]})");
+  const auto text = node::page_of_tokens("Clients of <a>", scratch_.path());
+  EXPECT_THAT(text, HasSubstr("<title>Clients of &lt;a&gt; – troupe</title>"));
+  EXPECT_THAT(text, HasSubstr("<h1>Clients of &lt;a&gt;</h1>"));
+  EXPECT_THAT(text, HasSubstr("Mean score of the generalist"));
+  EXPECT_THAT(text, HasSubstr("Tokens of client 3"));
+  EXPECT_THAT(text, HasSubstr("after 8 steps"));
+  EXPECT_THAT(text, Not(HasSubstr("version")));
+}
+
 TEST_F(token_report, has_a_line_for_each_layer) {
   file("routing.json", routing);
   const auto text = page();

@@ -106,7 +106,7 @@ TEST_F(common_model_run, does_not_go_on_with_that_of_another_run) {
   EXPECT_THAT(done.error().context,
               HasSubstr(kept_in(cut->folder).string()
                         + " is not the common model that the run began with: "
-                          "its values have the digest "));
+                          "the digest of its values is "));
   EXPECT_THAT(done.error().context,
               HasSubstr("; a copy of common.safetensors as it was would do"));
 }
@@ -129,7 +129,7 @@ TEST_F(common_model_run, does_not_take_what_lies_where_a_lost_one_was) {
     EXPECT_THAT(done.error().context,
                 HasSubstr(there
                           + " is not the common model that the run began with: "
-                            "its values have the digest "));
+                            "the digest of its values is "));
   };
   const auto goes_on = [&] {
     return node::run(x, {.make_model = no_model, .resume = cut->folder});
@@ -173,10 +173,14 @@ TEST_F(common_model_run, is_not_taken_where_its_digest_is_lost_or_damaged) {
   refusals(" is gone, so nothing says with which common model the run began; "
            "a copy of it as it was would do");
   std::ofstream{digest} << "";
-  refusals(" is damaged: it says nothing, and a digest of the common model has "
-           "64 hex digits; a copy of it as it was would do");
-  std::ofstream{digest} << std::string(63, 'a') << '\n';
-  refusals(" is damaged: it says 'aaaaaaaa', and a digest ");
+  refusals(
+    " is damaged: it says nothing, and a line of it has a name and 64 hex "
+    "digits; a copy of it as it was would do");
+  const std::string cut(63, 'a');
+  for (const auto& line : {cut, "common " + cut, "base " + cut + 'a'}) {
+    std::ofstream{digest} << line << '\n';
+    refusals(" is damaged: it says '" + line + "', and a line of it ");
+  }
   fs::remove(digest);
   fs::create_directory(digest);
   refusals(": is a folder; a file would do");
@@ -186,6 +190,22 @@ TEST_F(common_model_run, is_not_taken_where_its_digest_is_lost_or_damaged) {
   const auto read = node::read_finished_run(done.folder, no_model);
   ASSERT_FALSE(read);
   EXPECT_THAT(read.error().context, HasSubstr(digest.string() + " is gone"));
+}
+
+// As earlier versions wrote it: without its name.
+TEST_F(common_model_run, is_known_by_a_digest_without_a_name) {
+  const auto done = finished(over(trained("1")));
+  const auto digest = fs::path{done.folder} / node::common_digest_file;
+  std::ifstream in{digest};
+  std::string name;
+  std::string digits;
+  ASSERT_TRUE(in >> name >> digits) << name;
+  EXPECT_EQ(name, "common");
+  std::ofstream{digest} << digits << '\n';
+  const auto read = node::read_finished_run(done.folder, no_model);
+  EXPECT_TRUE(read) << read.error().context;
+  std::ofstream{digest} << std::string(64, 'a') << '\n';
+  EXPECT_FALSE(node::read_finished_run(done.folder, no_model));
 }
 
 // A run of an earlier version has none, and a killed one may be of one.

@@ -23,6 +23,7 @@
 #include "node/run/heads.hpp"
 #include "node/run/herald.hpp"
 #include "node/run/plan.hpp"
+#include "tests/support/passing_store.hpp"
 #include "tests/support/small_runs.hpp"
 
 namespace troupe::test {
@@ -30,35 +31,14 @@ namespace troupe::test {
 namespace {
 
 /// Counts how often all of it is read.
-class counted_store final : public actors::store {
+class counted_store final : public passing_store {
 public:
   result<actors::stored_node> load() override {
     ++loads;
-    return behind_->load();
-  }
-
-  result<void>
-  begin(line_id line,
-        const std::vector<messages::merged_block>& blocks) override {
-    return behind_->begin(line, blocks);
-  }
-
-  result<void> commit(const messages::commit_requested& x) override {
-    return behind_->commit(x);
-  }
-
-  result<void> save(const messages::save_requested& x) override {
-    return behind_->save(x);
-  }
-
-  result<void> note(const messages::line_noted& x) override {
-    return behind_->note(x);
+    return passing_store::load();
   }
 
   int loads = 0;
-
-private:
-  std::unique_ptr<actors::store> behind_ = actors::make_memory_store({});
 };
 
 /// A gateway takes a copy, and is late for it.

@@ -161,9 +161,9 @@ TEST_F(common_values, are_as_a_run_kept_them) {
   const auto now = models::to_hex(node::digest_of(x));
   (void)written("common.safetensors", x);
   EXPECT_EQ(refusal(path, *model, errc::invalid_data),
-            path + " is damaged: its values have the digest " + now.substr(0, 8)
-              + ", and it says " + was.substr(0, 8)
-              + "; a copy of the file as it was would do");
+            path + " is damaged: the digest of its values is "
+              + now.substr(0, 8) + ", and it says " + was.substr(0, 8)
+              + "; a copy of it as it was would do");
 }
 
 } // namespace troupe::test

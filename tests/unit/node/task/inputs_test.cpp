@@ -135,6 +135,11 @@ TEST_F(run_of_files, is_refused_where_its_folder_says_nothing_sound) {
   EXPECT_THAT(refusal(), HasSubstr("logs/inputs is damaged: it says 'base 12', "
                                    "and a line of it has a name and 64 hex"));
   EXPECT_FALSE(node::check_inputs_file(at.path()));
+  std::ofstream{at.path() + "/" + node::inputs_file} << std::string(64, 'a');
+  EXPECT_THAT(refusal(), HasSubstr("logs/inputs is damaged: it says 'aaa"))
+    << "nothing says what that is";
+  std::ofstream{at.path() + "/" + node::inputs_file} << "";
+  EXPECT_THAT(refusal(), HasSubstr("logs/inputs is damaged: it says nothing"));
 }
 
 } // namespace troupe::test::inputs_test

@@ -35,6 +35,16 @@ void alter(const fs::path& file) {
   x.put(last);
 }
 
+/// What this process has read of files and all else, as the system says.
+std::uint64_t bytes_read() {
+  std::ifstream in{"/proc/self/io"};
+  std::string name;
+  std::uint64_t bytes = 0;
+  in >> name >> bytes;
+  EXPECT_EQ(name, "rchar:");
+  return bytes;
+}
+
 class result_file : public common_model_run {
 protected:
   static std::string refusal(const auto& found) {
@@ -79,7 +89,25 @@ TEST_F(result_file, is_known_to_the_summary_by_all_of_its_bytes) {
   EXPECT_EQ(refusal(node::read_result(file)),
             file + " is not what the run ended with: its digest is "
               + now.substr(0, 8) + ", and summary.json says " + was.substr(0, 8)
-              + "; a copy of the file as it was would do");
+              + "; a copy of it as it was would do");
+}
+
+// It may be large; and what is read once is what was checked.
+TEST_F(result_file, is_read_once) {
+  const auto path = folder("model.safetensors");
+  const std::vector<float> values(1 << 20);
+  ASSERT_TRUE(
+    models::write_safetensors(path, {{{"a", {1 << 20}}}, values, {}}));
+  const auto digest = models::digest_of_file(path, errc::invalid_data).value();
+  std::ofstream{folder("summary.json")}
+    << R"({"files": {"model.safetensors": ")" << models::to_hex(digest)
+    << R"("}})";
+  const auto before = bytes_read();
+  const auto read = node::read_result(path);
+  const auto after = bytes_read();
+  ASSERT_TRUE(read) << read.error().context;
+  EXPECT_EQ(read->values, values);
+  EXPECT_LT(after - before, fs::file_size(path) * 3 / 2) << "it is read again";
 }
 
 TEST_F(result_file, that_was_altered_is_no_beginning_of_another_run) {

@@ -14,12 +14,12 @@
 #include "actors/metrics/exposition.hpp"
 #include "actors/metrics/why.hpp"
 #include "actors/record/begin_lines.hpp"
-#include "actors/record/store.hpp"
 #include "actors/wiring.hpp"
 #include "node/commands/why.hpp"
 #include "node/run/federation.hpp"
 #include "node/watch/monitor.hpp"
 #include "node/watch/pages.hpp"
+#include "tests/support/passing_store.hpp"
 #include "tests/support/small_runs.hpp"
 
 namespace troupe::test {
@@ -30,7 +30,7 @@ using ::testing::HasSubstr;
 
 /// A disk that is full until somebody makes room; or whose driver breaks, and
 /// which then cannot be read for as long as somebody wants.
-class full_store final : public actors::store {
+class full_store final : public passing_store {
 public:
   result<actors::stored_node> load() override {
     const auto until = steady_now() + std::chrono::minutes{1};
@@ -38,13 +38,7 @@ public:
       std::this_thread::sleep_for(std::chrono::milliseconds{5});
     EXPECT_TRUE(readable.load())
       << "nobody made the store readable within a minute";
-    return behind_->load();
-  }
-
-  result<void>
-  begin(line_id line,
-        const std::vector<messages::merged_block>& blocks) override {
-    return behind_->begin(line, blocks);
+    return passing_store::load();
   }
 
   result<void> commit(const messages::commit_requested& x) override {
@@ -55,15 +49,7 @@ public:
     if (full)
       return fail(errc::storage_failure,
                   "versions: cannot write: No space left on device");
-    return behind_->commit(x);
-  }
-
-  result<void> save(const messages::save_requested& x) override {
-    return behind_->save(x);
-  }
-
-  result<void> note(const messages::line_noted& x) override {
-    return behind_->note(x);
+    return passing_store::commit(x);
   }
 
   result<void> keep(const actors::snapshot&) override {
@@ -76,9 +62,6 @@ public:
   std::atomic<bool> full_for_snapshots{false};
   std::atomic<bool> breaks{false};
   std::atomic<bool> readable{true};
-
-private:
-  std::unique_ptr<actors::store> behind_ = actors::make_memory_store({});
 };
 
 class run_status : public ::testing::Test {

@@ -31,10 +31,7 @@ trained_alone(routed_federation& by,
   return all;
 }
 
-} // namespace
-
-TEST_P(language_in_step, visits_come_to_the_bits_of_each_alone) {
-  auto how = language_setting_of(GetParam());
+void expect_bits_of_each_alone(routed_setting how) {
   routed_federation one{how};
   how.in_step = 3;
   routed_federation three{how};
@@ -51,6 +48,18 @@ TEST_P(language_in_step, visits_come_to_the_bits_of_each_alone) {
     for (int times = 0; times < 2; ++times)
       expect_same(three.trainer().train(visits), expected);
   }
+}
+
+} // namespace
+
+TEST_P(language_in_step, visits_come_to_the_bits_of_each_alone) {
+  expect_bits_of_each_alone(language_setting_of(GetParam()));
+}
+
+// What is drawn is of a client's seed and of its step.
+TEST_P(language_in_step, visits_with_noisy_gates_do_so_too) {
+  if (find_option(*policies::find_recipe(GetParam()), "gate") != nullptr)
+    expect_bits_of_each_alone(language_setting_of(GetParam(), {{"gate", 1}}));
 }
 
 TEST(language_in_step_of, all_methods_that_learn_a_language_model) {

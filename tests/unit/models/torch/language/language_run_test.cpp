@@ -138,6 +138,8 @@ TEST_P(language_run, under_sync_is_the_plain_loop) {
   std::vector<overrides> variants(1); // As it is.
   if (find_option(method(), "attention") != nullptr)
     variants.push_back({"options.attention=private"});
+  if (find_option(method(), "gate") != nullptr)
+    variants.push_back({"options.gate=noisy"});
   for (const auto& more : variants) {
     const auto x = described(more);
     const auto work = prepared(x);
@@ -156,6 +158,24 @@ TEST_P(language_run, learns_the_same_with_any_workers_clock_and_events) {
     EXPECT_EQ(found.digest, wanted.digest);
     expect_kept(found.kept, wanted.kept);
   }
+}
+
+TEST_P(language_run, of_noisy_gates_learns_the_same_and_is_computed_again) {
+  if (find_option(method(), "gate") == nullptr)
+    return;
+  const overrides noisy{"options.gate=noisy"};
+  const auto wanted = go(described(noisy));
+  const auto found =
+    go(described({"options.gate=noisy", "workers=1", "clock=wall",
+                  "events=true", "evaluate_every=2"}));
+  EXPECT_EQ(found.digest, wanted.digest);
+  expect_kept(found.kept, wanted.kept);
+  if (method().offers) {
+    EXPECT_NE(go(described({})).digest, wanted.digest);
+  }
+  expect_computed_again(
+    go(described({"options.gate=noisy", "events=true", "evaluate_every=0"})),
+    true);
 }
 
 // Of those that train all weights: replay_test, over any model.

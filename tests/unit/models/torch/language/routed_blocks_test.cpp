@@ -11,136 +11,27 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "models/torch/language/feed_forward.hpp"
-#include "tests/support/tiny_language.hpp"
+#include "tests/support/small_blocks.hpp"
 
 namespace troupe::models::routed_blocks_test {
 
 namespace {
 
 using test::apart;
-using tensors = std::vector<at::Tensor>;
+using test::expect_near;
+using test::ruled;
+using test::small_blocks;
+using test::tensors;
+using test::weighed;
 
 constexpr std::int64_t tokens = 10;
 
-at::Tensor ruled(std::uint32_t phase, std::vector<std::int64_t> shape) {
-  auto result = at::empty(shape, at::kDouble);
-  auto* to = result.data_ptr<double>();
-  for (std::int64_t i = 0; i < result.numel(); ++i)
-    to[i] = test::value_by_rule(phase, static_cast<std::uint32_t>(i));
-  return result;
-}
-
 at::Tensor logarithms(std::vector<double> chances, std::int64_t experts) {
   return at::tensor(chances, at::kDouble).log().reshape({-1, experts});
-}
-
-struct factor_pair {
-  at::Tensor u, v;
-};
-
-/// Blocks of two layers, with factors of rank 2 for each expert.
-struct small_blocks {
-  language_spec spec;
-  model_places places;
-  tensors base;
-  std::unique_ptr<model_parts> parts;
-  routing_options how;
-  std::map<std::pair<std::uint32_t, std::size_t>, factor_pair> factors;
-  tensors routers;
-  tensors learned; ///< All of both.
-
-  small_blocks(std::string_view config, const routing_options& x)
-    : spec(test::tiny_spec(config)),
-      places(places_of(spec)),
-      base(test::tensors_by_rule(spec, at::kDouble)),
-      parts(parts_of(base)),
-      how(x) {
-    std::uint32_t phase = 100;
-    for (const auto& layer : places.layers) {
-      for (const auto place : {layer.up, layer.gate, layer.down})
-        for (std::uint32_t i = 0; place != no_place && i < how.experts; ++i)
-          factors[{i, place}] = {
-            .u = learn(ruled(phase++, {2, base[place].size(0)})),
-            .v = learn(ruled(phase++, {2, base[place].size(1)}))};
-      routers.push_back(learn(
-        ruled(phase++, {static_cast<std::int64_t>(how.experts), spec.width})));
-    }
-  }
-
-  at::Tensor learn(const at::Tensor& x) {
-    learned.push_back(x.clone().requires_grad_());
-    return learned.back();
-  }
-
-  expert_terms terms() const {
-    return [this](std::uint32_t expert, std::size_t place, const at::Tensor& y,
-                  const at::Tensor& x) {
-      const auto& of = factors.at({expert, place});
-      return y + x.mm(of.v.t()).mm(of.u);
-    };
-  }
-
-  routed_blocks testee() const {
-    return {spec, how, how.even ? tensors{} : routers};
-  }
-
-  /// Of [tokens x width].
-  at::Tensor expert(std::uint32_t i, std::size_t layer,
-                    const at::Tensor& x) const {
-    auto composed = base;
-    for (const auto& found : factors)
-      if (found.first.first == i) {
-        auto& to = composed[found.first.second];
-        to = to + found.second.u.t().mm(found.second.v);
-      }
-    return feed_forward(*parts_of(composed), spec, places.layers[layer], x);
-  }
-
-  /// Of one token.
-  at::Tensor slowly(std::size_t layer, const at::Tensor& x) const {
-    const auto logits = x.mm(routers[layer].t()).reshape({-1});
-    std::vector<std::int64_t> best;
-    while (best.size() < std::min(how.top, how.experts)) {
-      std::int64_t next = -1;
-      for (std::int64_t i = 0; i < logits.numel(); ++i)
-        if (std::find(best.begin(), best.end(), i) == best.end()
-            && (next < 0
-                || logits[i].item<double>() > logits[next].item<double>()))
-          next = i;
-      best.push_back(next);
-    }
-    const auto weights =
-      at::softmax(logits.index_select(0, at::tensor(best, at::kLong)), 0);
-    auto y = at::zeros({1, spec.width}, at::kDouble);
-    for (std::size_t k = 0; k < best.size(); ++k)
-      y = y
-          + weights[static_cast<std::int64_t>(k)]
-              * expert(static_cast<std::uint32_t>(best[k]), layer, x);
-    return y;
-  }
-};
-
-at::Tensor weighed(const at::Tensor& x) {
-  return (x * at::arange(x.numel(), at::kDouble).sin().reshape(x.sizes()))
-    .sum();
-}
-
-void expect_near(const tensors& found, const tensors& expected, double by) {
-  ASSERT_EQ(found.size(), expected.size());
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    ASSERT_EQ(found[i].defined(), expected[i].defined()) << i;
-    if (found[i].defined()) {
-      EXPECT_LT(apart(found[i], expected[i]), by) << i;
-    }
-  }
 }
 
 constexpr std::string_view both[] = {test::tiny_gpt2, test::tiny_llama};

@@ -1,0 +1,52 @@
+#include "models/routing_for.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "core/text.hpp"
+#include "models/families.hpp"
+
+namespace troupe::models {
+
+namespace {
+
+double said_of(const options& all, const std::string& name) {
+  const auto found = all.find(name);
+  return found == all.end() ? 0 : found->second;
+}
+
+/// What is of the other gate's balance alone.
+result<void> check_noisy(const recipe& method, const options& all) {
+  for (const std::string name : {"balance_scale", "favoured"}) {
+    const auto* known = find_option(method, name);
+    if (known != nullptr && said_of(all, name) != known->value)
+      return fail(errc::invalid_config,
+                  "options.gate = \"noisy\" balances by variation, where "
+                    + in_quotes(name)
+                    + " says nothing; options.gate = \"linear\", or no "
+                    + in_quotes(name) + ", would do");
+  }
+  return {};
+}
+
+} // namespace
+
+result<routing_options> routing_for(const recipe& method, const options& all) {
+  routing_options how{.balance = said_of(all, "balance"),
+                      .printed_scale = said_of(all, "balance_scale") != 0,
+                      .even = std::ranges::none_of(method.blocks,
+                                                   [](const block_spec& x) {
+                                                     return x.name
+                                                            == router_family;
+                                                   }),
+                      .favoured = said_of(all, "favoured")};
+  if (said_of(all, "gate") == 0)
+    return how;
+  how.gate = gate_kind::noisy;
+  if (auto ok = check_noisy(method, all); !ok)
+    return tl::unexpected{std::move(ok.error())};
+  return how;
+}
+
+} // namespace troupe::models
