@@ -71,9 +71,10 @@ at::Tensor frozen_parts::filled(std::size_t place) const {
     if (is_out_[x.group])
       continue;
     const auto group = static_cast<std::int64_t>(x.group);
-    values =
-      values
-      + (weights_.defined() ? x.values * weights_.select(0, group) : x.values);
+    values = values
+             + (weights_.defined() && !x.counts_one
+                  ? x.values * weights_.select(0, group)
+                  : x.values);
   }
   return values;
 }

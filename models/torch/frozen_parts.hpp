@@ -40,6 +40,7 @@ public:
   struct attached_weights {
     at::Tensor values;
     std::size_t group = 0;
+    bool counts_one = false; ///< Whatever the weights are.
   };
 
   /// By the place of the tensor that they stand beside; these and no others,

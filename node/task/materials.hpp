@@ -36,6 +36,10 @@ using language_maker = std::function<result<std::unique_ptr<models::objective>>(
 /// Makes a model whose adapters stand inside it, over these weights.
 using inner_maker =
   std::function<result<std::unique_ptr<models::objective>>(shared_values base)>;
+using inner_model_maker =
+  std::function<result<std::unique_ptr<models::objective>>(
+    const model_options& what, std::shared_ptr<const models::dataset> data,
+    shared_values base)>;
 
 /// What an example must be that somebody else brings. Without extents none can
 /// be brought.
@@ -81,10 +85,17 @@ common_over(const experiment& x, std::shared_ptr<const models::dataset> data,
 
 /// Makes what clients train over examples; empty where adapters are composed.
 inner_maker inner_over(const experiment& x,
-                       std::shared_ptr<const models::dataset> data);
+                       std::shared_ptr<const models::dataset> data,
+                       const inner_model_maker& make_inner);
 
-/// Reads or makes them. Returns `invalid_config` or `invalid_data`.
+/// Reads or makes them. Returns `invalid_config` or `invalid_data`. Models
+/// whose adapters stand inside are by the torch that the first of them loads.
 [[nodiscard]] result<materials> materials_of(const experiment& x,
                                              const model_maker& make_model);
+
+/// The same by a torch that is there.
+[[nodiscard]] result<materials>
+materials_of(const experiment& x, const model_maker& make_model,
+             const inner_model_maker& make_inner);
 
 } // namespace troupe::node

@@ -96,6 +96,14 @@ model_maker models_by(const models::torch_functions& torch) {
   };
 }
 
+inner_model_maker inner_models_by(const models::torch_functions& torch) {
+  return [&torch](const model_options& what,
+                  std::shared_ptr<const models::dataset> data,
+                  shared_values base) {
+    return torch.make_inner(config_of(what), std::move(data), std::move(base));
+  };
+}
+
 result<std::unique_ptr<models::objective>>
 make_torch_model(const model_options& what,
                  std::shared_ptr<const models::dataset> data) {
@@ -112,8 +120,7 @@ make_torch_inner(const model_options& what,
   const auto torch = load_torch();
   if (!torch)
     return tl::make_unexpected(torch.error());
-  return (*torch)->make_inner(config_of(what), std::move(data),
-                              std::move(base));
+  return inner_models_by(**torch)(what, std::move(data), std::move(base));
 }
 
 result<std::unique_ptr<models::objective>>

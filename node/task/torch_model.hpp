@@ -31,6 +31,8 @@ model_maker models_by(const models::torch_functions& torch);
 make_torch_model(const model_options& what,
                  std::shared_ptr<const models::dataset> data);
 
+inner_model_maker inner_models_by(const models::torch_functions& torch);
+
 /// The same whose adapters stand inside its layers, over weights that nobody
 /// trains.
 [[nodiscard]] result<std::unique_ptr<models::objective>>

@@ -19,6 +19,7 @@
 #include "node/task/common_values.hpp"
 #include "node/task/experts.hpp"
 #include "node/task/first_values.hpp"
+#include "node/task/inside.hpp"
 #include "node/task/life.hpp"
 #include "node/task/recipe_of.hpp"
 #include "policies/mixing.hpp"
@@ -246,28 +247,6 @@ result<beside_model> beside_of(const experiment& x, const recipe& method,
     return tl::make_unexpected(gate.error());
   out.gate = *gate;
   return out;
-}
-
-/// The weights that adapters stand beside.
-const shared_values& base_of(const models::local_task& task) {
-  return task.frozen.at(std::string{models::model_family});
-}
-
-/// What is composed elsewhere stands inside here. Returns `invalid_config`
-/// where a layer cannot have it.
-result<void> stand_inside(const inner_maker& make, models::local_task& task) {
-  task.inside.emplace();
-  task.inside->adapter = task.adapters;
-  task.inside->own_adapter = task.own_adapters;
-  const auto model = make(base_of(task));
-  if (!model)
-    return tl::make_unexpected(model.error());
-  std::vector<models::inner_group> groups;
-  if (task.adapters)
-    groups.push_back({"adapter", *task.adapters});
-  if (task.own_adapters)
-    groups.push_back({"own_adapter", *task.own_adapters});
-  return (*model)->inside()->attach(std::move(groups), nullptr);
 }
 
 /// Layout, first values and task of a method. @pre the others of `w` are there
