@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/result.hpp"
-#include "models/frozen_weights.hpp"
+#include "models/language/frozen_weights.hpp"
 #include "models/language/names.hpp"
 #include "models/language/spec.hpp"
 #include "models/language/stored_type.hpp"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "kernels/backend.hpp"
-#include "models/frozen_weights.hpp"
+#include "models/language/frozen_weights.hpp"
 #include "models/torch/language/parts.hpp"
 #include "models/torch/language/routed_blocks.hpp"
 

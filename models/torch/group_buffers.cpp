@@ -39,12 +39,14 @@ std::vector<float> initial_routers(const adapter_plan& plan,
 } // namespace
 
 group_buffers::group_buffers(std::shared_ptr<const language_base> base)
-  : group_buffers(std::shared_ptr<const frozen_weights>{base}) {
-  spec_ = &base->spec();
+  : group_buffers(base, &base->spec()) {
+  // nop
 }
 
-group_buffers::group_buffers(std::shared_ptr<const frozen_weights> base)
+group_buffers::group_buffers(std::shared_ptr<const frozen_weights> base,
+                             const language_spec* spec)
   : base_(std::move(base)),
+    spec_(spec),
     parts_(base_) {
   const auto& tensors = base_->tensors();
   for (std::size_t place = 0; place < tensors.size(); ++place) {

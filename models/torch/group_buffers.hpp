@@ -29,9 +29,10 @@ using row_pass = std::function<result<void>(split part, std::uint32_t row)>;
 /// aligned), as leaves of torch's graph. All of inner_adapters.
 class group_buffers final : public inner_adapters {
 public:
-  explicit group_buffers(std::shared_ptr<const frozen_weights> base);
-
-  /// Of a language model, whose tokens can be routed.
+  /// @param spec of a language model, whose tokens can be routed, and as long
+  /// as the base; null: of no such model
+  group_buffers(std::shared_ptr<const frozen_weights> base,
+                const language_spec* spec);
   explicit group_buffers(std::shared_ptr<const language_base> base);
 
   /// Of all groups, in order.
@@ -124,7 +125,7 @@ private:
   std::string name_of_model() const;
 
   std::shared_ptr<const frozen_weights> base_;
-  const language_spec* spec_ = nullptr;         ///< Null: no language model's.
+  const language_spec* spec_;                   ///< Null: no language model's.
   std::map<std::size_t, std::size_t> place_at_; ///< By a tensor's beginning.
   std::size_t base_size_ = 0;
   frozen_parts parts_;

@@ -13,7 +13,7 @@ namespace {
 class inner_perceptron final : public network {
 public:
   explicit inner_perceptron(std::shared_ptr<const frozen_weights> base)
-    : groups_(base),
+    : groups_(base, nullptr),
       tensors_(base->tensors().size()),
       width_(static_cast<std::int64_t>(base->columns(tensors_ - 2))) {
     // nop

@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "models/frozen_weights.hpp"
+#include "models/language/frozen_weights.hpp"
 #include "models/torch/network.hpp"
 
 namespace troupe::models {

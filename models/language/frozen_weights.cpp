@@ -1,4 +1,4 @@
-#include "models/frozen_weights.hpp"
+#include "models/language/frozen_weights.hpp"
 
 #include <utility>
 
