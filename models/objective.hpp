@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -76,6 +77,24 @@ struct scores {
   }
 };
 
+/// A gradient that can be differentiated again.
+class kept_gradient {
+public:
+  virtual ~kept_gradient() = default;
+
+  /// What the objective's `curve` would add, of the rows and at the parameters
+  /// that the gradient is of, though others may be live by now. It may be
+  /// called once, while the model lives. @pre the direction has the parameters'
+  /// size; of what stands inside the same groups are on as they were
+  [[nodiscard]] virtual result<void>
+  curve(std::span<const float> direction) = 0;
+};
+
+struct kept_loss {
+  double loss = 0;
+  std::unique_ptr<kept_gradient> gradient = {}; ///< Null: it was not kept.
+};
+
 class inner_adapters;
 class model_continuations;
 class model_embeddings;
@@ -121,6 +140,16 @@ public:
     return fail(errc::unsupported,
                 "this model has no second derivatives; a method that needs "
                 "none would do, or its first-order variant");
+  }
+
+  /// `backward` for who asks for `curve` of the same rows at the same point: it
+  /// keeps what both would compute, if the model can and that is worth its
+  /// memory. Then sums may be rounded otherwise than `backward` does.
+  [[nodiscard]] virtual result<kept_loss>
+  backward_and_keep(std::span<const std::uint32_t> rows, std::uint64_t seed) {
+    return backward(rows, seed).map([](double loss) {
+      return kept_loss{.loss = loss};
+    });
   }
 
   /// Scores the live parameters, in evaluation mode; no parameter or buffer

@@ -108,15 +108,20 @@ std::size_t beginning_of(std::size_t group, const inner_adapters& inside) {
 /// Where factors are all the parameters there are it is one product with the
 /// Hessian: what moves is one group, and what is read another, or the same.
 task<factors> bend_inside(visit& v, planned_adapters at, std::size_t wrt,
-                          std::size_t of, floats direction, batch on) {
-  co_await compose_to_learn(v.on, at, wrt, of);
+                          std::size_t of, floats direction, batch on,
+                          kept_gradient* kept) {
+  if (kept == nullptr)
+    co_await compose_to_learn(v.on, at, wrt, of);
   const auto moving = co_await group_of(v.on, at[wrt].plan);
   const auto first = beginning_of(moving, *v.on.model.inside());
   const auto along = v.scratch();
   const auto moves = along.part(first, direction.size());
   co_await v.copy(direction, moves);
   v.forget_gradient();
-  co_await v.curve(on, along);
+  if (kept != nullptr)
+    co_await v.curve(*kept, along);
+  else
+    co_await v.curve(on, along);
   const factors nothing(direction.size());
   co_await v.copy(nothing, moves); // Another group may move next.
   co_return co_await pull_back(v.on, at[of]);
@@ -194,6 +199,14 @@ task<double> differentiate(visit& v, planned_adapters adapters, batch on,
   co_return co_await v.differentiate(on);
 }
 
+task<kept_loss> differentiate_and_keep(visit& v, planned_adapters adapters,
+                                       batch on) {
+  TROUPE_ASSERT(!adapters.empty() && adapters.size() <= 2);
+  co_await compose_to_learn(v.on, adapters, 0, adapters.size() - 1);
+  v.forget_gradient();
+  co_return co_await v.differentiate_and_keep(on);
+}
+
 result<factors> pull_back(const local_problem& on, const planned_adapter& x) {
   if (auto* inside = on.model.inside())
     return group_of(on, x.plan).map([&](std::size_t group) {
@@ -214,10 +227,10 @@ result<factors> pull_back(const local_problem& on, const planned_adapter& x) {
 // of the loss, with the factors of the direction in the place of those.
 task<factors> bend(visit& v, planned_adapters at, std::size_t wrt,
                    std::size_t of, floats direction, batch on,
-                   const_array slope) {
+                   const_array slope, kept_gradient* kept) {
   TROUPE_ASSERT(wrt < at.size() && of < at.size());
   if (v.on.model.inside() != nullptr)
-    co_return co_await bend_inside(v, at, wrt, of, direction, on);
+    co_return co_await bend_inside(v, at, wrt, of, direction, on, kept);
   const auto change = v.scratch();
   co_await compose(v.on, at);
   co_await push_forward(at[wrt], direction, v.on.arithmetic, change);

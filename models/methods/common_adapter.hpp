@@ -60,6 +60,10 @@ result<void> compose(const local_problem& on, const planned_adapters& adapters);
 task<double> differentiate(visit& v, planned_adapters adapters, batch on,
                            std::optional<std::size_t> alone = {});
 
+/// That of all of them, and what `bend` can go on from if the model keeps it.
+task<kept_loss> differentiate_and_keep(visit& v, planned_adapters adapters,
+                                       batch on);
+
 /// What the live model's gradient means for one adapter.
 result<factors> pull_back(const local_problem& on, const planned_adapter& x);
 
@@ -67,10 +71,12 @@ result<factors> pull_back(const local_problem& on, const planned_adapter& x);
 /// along `direction`, at these adapters; composed or inside.
 /// @param slope the composed model's gradient at these, on these rows, where
 /// that is known: it is needed where `wrt` is `of`. Inside it has no use.
+/// @param kept the gradient at these, on these rows; null: nobody has it.
+/// Composed it has no use. @pre both were on then, and are
 /// @pre what it looks into stays until it ends
 task<factors> bend(visit& v, planned_adapters at, std::size_t wrt,
                    std::size_t of, std::span<const float> direction, batch on,
-                   const_array slope = {});
+                   const_array slope = {}, kept_gradient* kept = nullptr);
 
 /// The common adapter's version. @pre there is one
 const value_view& common_of(const std::vector<fetched_block>& versions,

@@ -35,6 +35,11 @@ struct two_level_options {
   bool bends() const noexcept {
     return !joint && !first_order && inner_rate != 0;
   }
+
+  /// The second derivative is of the rows of y's step, at the same point.
+  bool bends_what_it_descends() const noexcept {
+    return bends() && !four_batches;
+  }
 };
 
 two_level_options options_of(const visit& v, std::uint64_t made) {
@@ -68,10 +73,22 @@ planned_adapters both(const visit& v, floats x, floats y) {
   return {{*common_plan(v.on), x}, {*own_plan(v.on), y}};
 }
 
+/// F_y(x, y), to be bent if that comes next.
+task<kept_loss> inner_gradient(visit& v, const client_adapters& now,
+                               const step_batches& on, two_level_options how) {
+  const auto at = both(v, now.common, now.own);
+  if (how.bends_what_it_descends())
+    co_return co_await differentiate_and_keep(v, at, {on.inner, on.seed});
+  kept_loss found;
+  found.loss = co_await differentiate(v, at, {on.inner, on.seed}, of_own);
+  co_return found;
+}
+
 /// h of x, where y has become y'.
+/// @param inner what there is of F_y(x, y); null: nothing
 task<factors> hypergradient(visit& v, const client_adapters& now,
                             const factors& moved, const step_batches& on,
-                            two_level_options how) {
+                            two_level_options how, kept_gradient* inner) {
   const auto& point = how.joint ? now.own : moved;
   // Of two batches, the second gives both slopes.
   std::optional<std::size_t> alone;
@@ -86,8 +103,9 @@ task<factors> hypergradient(visit& v, const client_adapters& now,
     co_await differentiate(v, both(v, now.common, moved), {on.along, on.seed},
                            of_own);
   const auto along = co_await pull_back(v.on, {*own_plan(v.on), moved});
-  const auto bent = co_await bend(v, both(v, now.common, now.own), of_own,
-                                  of_common, along, {on.curve, on.seed});
+  const auto bent =
+    co_await bend(v, both(v, now.common, now.own), of_own, of_common, along,
+                  {on.curve, on.seed}, {}, inner);
   co_await v.move(slopes, slopes, -how.inner_rate, bent);
   co_return slopes;
 }
@@ -130,12 +148,13 @@ task<done> train_two_level(visit& v) {
   for (std::uint64_t i = 0; i < v.plan.steps; ++i) {
     const auto how = options_of(v, i);
     const step_batches on{from, how.four_batches};
-    total += co_await differentiate(v, both(v, now.common, now.own),
-                                    {on.inner, on.seed}, of_own);
+    const auto inner = co_await inner_gradient(v, now, on, how);
+    total += inner.loss;
     auto moved = now.own;
     const auto own = co_await pull_back(v.on, {*own_plan(v.on), now.own});
     co_await v.move(moved, moved, -how.inner_rate, own);
-    auto slopes = co_await hypergradient(v, now, moved, on, how);
+    auto slopes =
+      co_await hypergradient(v, now, moved, on, how, inner.gradient.get());
     now.own = std::move(moved);
     co_await v.update(by.next(now.common, slopes));
   }

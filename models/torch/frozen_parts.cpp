@@ -10,6 +10,18 @@
 
 namespace troupe::models {
 
+namespace {
+
+/// Behind each other. What is kept looks at a copy: parameters are written over
+/// where they lie, which torch does not see.
+at::Tensor joined(const std::vector<at::Tensor>& xs, bool is_kept) {
+  if (xs.size() > 1)
+    return at::cat(xs);
+  return is_kept ? xs.front().clone() : xs.front();
+}
+
+} // namespace
+
 frozen_parts::frozen_parts(std::shared_ptr<const frozen_weights> base)
   : base_(std::move(base)) {
   const auto& tensors = base_->tensors();
@@ -101,8 +113,8 @@ frozen_parts::gather(std::size_t place,
   }
   if (u.empty())
     return {};
-  to.u = u.size() == 1 ? u.front() : at::cat(u);
-  to.v = v.size() == 1 ? v.front() : at::cat(v);
+  to.u = joined(u, is_kept_);
+  to.v = joined(v, is_kept_);
   if (weights_.defined())
     to.weights = weights_.index_select(0, at::tensor(groups, at::kLong));
   to.scale = scales.front();
@@ -192,6 +204,7 @@ at::Tensor frozen_parts::beside(std::size_t place,
 }
 
 void frozen_parts::begin(const pass_facts& x) {
+  is_kept_ = x.is_kept;
   if (blocks_)
     blocks_->begin(x);
 }

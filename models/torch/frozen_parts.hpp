@@ -63,6 +63,10 @@ public:
     return blocks_ ? &*blocks_ : nullptr;
   }
 
+  bool is_routed() const noexcept {
+    return blocks_.has_value();
+  }
+
   void leave_out(std::size_t group, bool out);
 
   /// [groups], Float, may require a gradient; undefined: ones.
@@ -105,6 +109,7 @@ private:
   std::optional<routed_blocks> blocks_;
   std::vector<bool> is_out_; ///< Of each group.
   at::Tensor weights_;
+  bool is_kept_ = false; ///< The pass that goes forward.
   kernels::backend* arithmetic_ = nullptr;
 };
 

@@ -73,6 +73,10 @@ bool group_buffers::learns() const noexcept {
          });
 }
 
+bool group_buffers::can_be_kept() const noexcept {
+  return learns() && !shares_.defined() && !parts_.is_routed();
+}
+
 std::vector<group_buffers::leaf> group_buffers::leaves() const {
   std::vector<leaf> all;
   for (const auto& x : states_)

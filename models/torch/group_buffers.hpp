@@ -56,6 +56,10 @@ public:
   /// A group is on and not left out, or shares are mixed.
   bool learns() const noexcept;
 
+  /// Some learn, and their graph can be kept: no shares are in it, and no
+  /// experts, which are other parameters for each row.
+  bool can_be_kept() const noexcept;
+
   /// A tensor that is on and not left out, and its place in the flat buffer.
   struct leaf {
     at::Tensor values;

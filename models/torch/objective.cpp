@@ -143,7 +143,7 @@ public:
         batches_.inputs(data_->train, which, seed), phase::training);
       const auto mean =
         at::cross_entropy_loss(logits, labels_of(data_->train, which));
-      add_curvature(mean, leaves(), direction, gradient());
+      slope_graph{mean, leaves()}.add_curvature(direction, gradient());
       return {};
     });
   }

@@ -48,21 +48,27 @@ struct operands {
   double scale = 1;
 };
 
-/// The way back by operators that can be differentiated in turn.
-variable_list slopes_by_operators(const operands& of, const at::Tensor& along) {
-  const auto counts = of.scale * of_ranks(of.weights, of.ranks);
-  const auto inner = of.x.mm(of.v.t());
-  const auto of_inner = along.mm(of.u.t());
-  const auto back = of_inner * counts;
-  auto of_weights =
+/// The slope along weights, of what goes between the two factors.
+at::Tensor slope_of_weights(const operands& of, const at::Tensor& inner,
+                            const at::Tensor& of_inner) {
+  const auto of_terms =
     at::zeros({inner.size(0), static_cast<std::int64_t>(of.ranks.size())},
               inner.options())
       .index_add(1, terms_of(of.ranks), inner * of_inner)
     * of.scale;
-  if (of.weights.dim() == 1)
-    of_weights = of_weights.sum(0);
+  return of.weights.dim() == 1 ? of_terms.sum(0) : of_terms;
+}
+
+/// The way back by operators that can be differentiated in turn.
+variable_list slopes_by_operators(const operands& of, const at::Tensor& along,
+                                  bool with_weights) {
+  const auto counts = of.scale * of_ranks(of.weights, of.ranks);
+  const auto inner = of.x.mm(of.v.t());
+  const auto of_inner = along.mm(of.u.t());
+  const auto back = of_inner * counts;
   return {along, back.mm(of.v), (inner * counts).t().mm(along),
-          back.t().mm(of.x), of_weights};
+          back.t().mm(of.x),
+          with_weights ? slope_of_weights(of, inner, of_inner) : at::Tensor{}};
 }
 
 std::span<const float> floats_of(const at::Tensor& x) {
@@ -140,9 +146,10 @@ struct side_function : torch::autograd::Function<side_function> {
                       saved[3],
                       data["ranks"].toIntVector(),
                       data["scale"].toDouble()};
-    auto slopes = c10::GradMode::is_enabled()
-                    ? slopes_by_operators(of, gradients[0])
-                    : slopes_by_backend(*context, of, saved[4], gradients[0]);
+    auto slopes =
+      c10::GradMode::is_enabled()
+        ? slopes_by_operators(of, gradients[0], context->needs_input_grad(4))
+        : slopes_by_backend(*context, of, saved[4], gradients[0]);
     slopes.resize(8); // Nothing is along ranks, scale and backend.
     return slopes;
   }

@@ -205,6 +205,23 @@ public:
     });
   }
 
+  /// `differentiate`, and what is to be bent by the next if the model keeps it.
+  auto differentiate_and_keep(batch x, const model_at& at = {}) {
+    return ask("gradient to keep", x.rows.size(), at, [this, x] {
+      has_gradient_ = true;
+      return on.model.backward_and_keep(x.rows, x.seed);
+    });
+  }
+
+  /// `curve` of what was kept, whatever is live by now. @pre it was not asked
+  /// before
+  auto curve(kept_gradient& of, const_array direction) {
+    return ask("kept curve", direction.size(), {}, [this, &of, direction] {
+      has_gradient_ = true;
+      return of.curve(direction.host());
+    });
+  }
+
   auto score(split part, row_span rows, const model_at& at = {}) {
     return ask("score", rows.size(), at,
                [this, part, rows] { return on.model.evaluate(part, rows); });

@@ -58,6 +58,10 @@ refused "no such host; is there a network?" "$scratch/texts" models
 # Tables of tests/experiments/language.py compare users of equal texts, and say what is so of numbers that are made up.
 python3 -B "$here/language_claims.py" >"$scratch/out" 2>&1 || fail "tables of language are not what they say"
 
+# Things are varied one at a time, each with the runs that it needs; and figures are over the steps of clients, in lines that
+# can be told apart.
+python3 -B "$here/language_figures.py" "$scratch/figures" >"$scratch/out" 2>&1 || fail "figures of language are not what they say"
+
 # What the generalist is worth to each user, out of distribution and in it: of two runs that are looked into, by hand. Others
 # keep no events. A row of DDOME's sweep has cells for what its method says. And runs by other kernels are another processor's.
 SCRATCH=$scratch python3 -B - <<'PY'

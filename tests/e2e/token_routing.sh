@@ -176,7 +176,8 @@ rm -r "$home"
 refused 6 "of a process that has no clients yet" eval "$scratch/store-fr" --routing
 refused 6 "holds no run (config.toml), and no clients that joined one (id)" eval "$scratch" --routing
 rm -r "$scratch/store-de"
-serve unrouted --set method=fedavg_lora --set rounds=1 --set clients=1 --folder "$scratch/unrouted"
+served=("$scratch/brought.toml" --insecure --set clients=1)
+serve unrouted --set method=fedavg_lora --set rounds=1 --folder "$scratch/unrouted"
 user de
 wait "$server" || fail "a run without routers fails"
 wait

@@ -174,6 +174,9 @@ class Maker:
         print(f"{cell.name}: {said['wall_seconds']:.0f} s", file=sys.stderr, flush=True)
         return said
 
+    def is_made(self, cell):
+        return (self.folder / "cells" / f"{cell.name}.json").exists() or self.evidence.of(cell) is not None
+
     def routing(self, folder):
         command = [str(x) for x in (self.troupe, "eval", folder, "--routing", "--format", "json")]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -201,7 +204,8 @@ class Maker:
         line = self.evidence.of(cell)
         said = self.make_here(cell, self.folder / "cells" / f"{cell.name}.json")
         of = [value(x, SCORE_OF_RUN) or value(x, "per_client.mean") for x in (said, line["said"])]
-        same = said["digest"] == line["said"]["digest"]
+        # A digest is of what is merged, so of who merges nothing the score says it.
+        same = said["digest"] == line["said"]["digest"] and of[0] == of[1]
         what = f"{cell.name}: of {line['commit']} {of[1]:.6g} and digest {line['said']['digest'][:12]}, made again {of[0]:.6g} and " \
                f"{said['digest'][:12]}"
         if not same and (line["processor"] == processor() or abs(of[0] / of[1] - 1) > ALIKE):

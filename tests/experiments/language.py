@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """CoMiGS and PF2LoRA on texts, beside what they are compared with; prints tables for docs/methods.md.
 
-  language.py EXECUTABLE FOLDER TEXTS small | real | ddome
+  language.py EXECUTABLE FOLDER TEXTS small | vary | real | ddome
+  language.py EXECUTABLE FOLDER TEXTS vary --dry-run    says which runs there are, and checks what is not made yet
 
 TEXTS is what `./dev data language` made. FOLDER keeps each run's end, so one that was cut off goes on where it stopped; for
 another program take another folder. docs/evidence/runs keeps it for other machines and later trees (cells.py). Each is hours
@@ -10,6 +11,8 @@ of two cores (docs/methods.md has calculated how many), and say at the end what 
   small   a model of 1.3 million weights, which is pretrained here and kept in TEXTS: CoMiGS on languages, three seeds, with the
           bounds R1, R2, R4 and R5 of its publication; kinds and sections, unequal experts and texts, and what generalists are
           worth out of distribution, one seed, reported
+  vary    the same on languages with one thing changed at a time (language_vary.py): steps, rate, rank, rows for validation and
+          the base. One seed, reported
   real    SmolLM2 (134 million) on languages, one seed; MiniLM (22 million) under PF2LoRA, more and more sorted. All reported
   ddome   the sweep of deploy/examples/ddome/sections.toml, one seed, reported"""
 
@@ -22,6 +25,7 @@ import subprocess
 import sys
 
 import language_curves
+import language_vary
 from cells import TREE, Bounds, Cell, Evidence, Maker, digest_of, mean, rows_of, value
 
 EXAMPLES, EVIDENCE = TREE / "deploy/examples", TREE / "docs/evidence/runs"
@@ -45,21 +49,31 @@ def ran(*command):
     return done.stdout
 
 
-def pretrained(troupe, texts, bounds):
-    """The small model, by what it is made of: another text or another example makes another one."""
-    example = EXAMPLES / "comigs/pretrain.toml"
-    made_of = example.read_bytes() + digest_of(texts / "languages").encode()
-    to = texts / "models" / f"small-{hashlib.sha256(made_of).hexdigest()[:12]}"
+def base_in(texts, changes=()):
+    """Where the small model is, by what it is made of: another text or another example makes another one."""
+    made_of = (EXAMPLES / "comigs/pretrain.toml").read_bytes() + digest_of(texts / "languages").encode()
+    made_of += "".join(f"\0{x}" for x in changes).encode()
+    return texts / "models" / f"small-{hashlib.sha256(made_of).hexdigest()[:12]}"
+
+
+def pretrained(troupe, texts, bounds, changes=()):
+    """The small model, or another one where something is changed of its example. Of the small one its seconds have a bound."""
+    to = base_in(texts, changes)
     if (to / "config.json").exists():
         return to
     words = to.with_name(to.name + "-tokens")
     ran(troupe, "data", "tokenizer", texts / "languages/en", "--size", 4096, "--to", words)
+    changed = [y for x in changes for y in ("--set", x)]
     said = json.loads(ran(
-        troupe, "run", example, "--format", "json", "--folder", to.with_name(to.name + "-runs"), "--set", f"tokenizer={words}",
-        "--set", f"data.path={texts / 'languages'}", "--set", f"cache={texts / 'cache'}", "--set", "events=false"))
+        troupe, "run", EXAMPLES / "comigs/pretrain.toml", "--format", "json", "--folder", to.with_name(to.name + "-runs"),
+        "--set", f"tokenizer={words}", "--set", f"data.path={texts / 'languages'}", "--set", f"cache={texts / 'cache'}",
+        "--set", "events=false", *changed))
     ran(troupe, "export", said["folder"], "--block", "model", "--to", to)
-    bounds.hold(f"pretrained to perplexity {said['perplexity']:.2f} in {said['wall_seconds']:.0f} s, at most "
-                f"{PRETRAINING_SECONDS_MAX} wanted", said["wall_seconds"] <= PRETRAINING_SECONDS_MAX)
+    what = f"pretrained to perplexity {said['perplexity']:.2f} in {said['wall_seconds']:.0f} s"
+    if changes:
+        print(f"{', '.join(changes)}: {what}", flush=True)
+    else:
+        bounds.hold(f"{what}, at most {PRETRAINING_SECONDS_MAX} wanted", said["wall_seconds"] <= PRETRAINING_SECONDS_MAX)
     return to
 
 
@@ -104,11 +118,6 @@ def show_perplexities(title, rows):
     print(flush=True)
 
 
-def curves_of(rows):
-    return {name: [(v, x["clients_perplexity"]) for v, x in said[0]["curve"] if x.get("clients_perplexity")]
-            for name, said in rows.items()}
-
-
 def relations(rows, kind=""):
     """Of the publication's claims, (what, whether it is so): {kind} of who sends, as in ', buffered'."""
     name = {x: x + (kind if x + kind in rows else "") for x in METHODS}
@@ -145,6 +154,11 @@ def report(claims):
         print(("is so   " if true else "is not  ") + what, flush=True)
 
 
+def show_figure(figure, to):
+    language_curves.draw(figure, to)
+    print(f"curves are in {to}", flush=True)
+
+
 def small(troupe, folder, texts):
     bounds = Bounds()
     model = pretrained(troupe, texts, bounds)
@@ -155,12 +169,10 @@ def small(troupe, folder, texts):
     example = lambda kind: EXAMPLES / f"comigs/{kind}.toml"
     for kind, seeds in {"languages": SEEDS, "kinds": (1,), "sections": (1,)}.items():
         check_equal(troupe, example(kind), of(kind), seeds)
-    curves = {}
     rows = maker.make_all([*cells_of("languages", example("languages"), sweep("languages", METHODS), SEEDS, of("languages")),
                            *cells_of("languages", example("languages"), sweep("languages", ["pretrained", *BUFFERED]), (1,),
                                      of("languages"))])
     show_perplexities("Small, `languages`: de, fr, it, nl", rows)
-    curves["languages"] = curves_of(rows)
     for what, true in relations(rows):
         bounds.hold(what, true)
     first = {x: said[:1] for x, said in rows.items()}
@@ -169,7 +181,6 @@ def small(troupe, folder, texts):
     for kind in ("kinds", "sections"):
         rows = maker.make_all(cells_of(kind, example(kind), sweep(kind, METHODS + BUFFERED), (1,), of(kind)))
         show_perplexities(f"Small, `{kind}`, one seed", rows)
-        curves[kind] = curves_of(rows)
         winner = min(("comigs_2s", "comigs_2g"), key=lambda x, rows=rows: mean(rows, x, "clients_perplexity")[0])
         print(f"R3: of 2S and 2G {winner} is better on {kind}")
         report(relations(rows))
@@ -182,9 +193,31 @@ def small(troupe, folder, texts):
     report(shift(rows))
     rows = maker.make_all(cells_of("experts", example("languages"), sweep("experts"), (1,), of("languages")))
     show_perplexities("Small, `languages`: unequal experts and texts, one seed", rows)
-    curves["experts"] = curves_of(rows)
-    language_curves.draw(curves, folder / "curves.svg")
-    print(f"curves are in {folder / 'curves.svg'}")
+    show_figure(language_curves.small(maker.evidence.lines), folder / "curves.svg")
+    return bounds.wrong
+
+
+def vary(troupe, folder, texts, is_dry=False):
+    """Of each thing the runs, then its table. Defaults are those of `small`, one of which by lot is made again in the end."""
+    bounds, example = Bounds(), EXAMPLES / "comigs/languages.toml"
+    here = [f"cache={texts / 'cache'}", "workers=1", f"data.path={texts / 'languages'}"]
+    first = base_in(texts) if is_dry else pretrained(troupe, texts, bounds)
+    of_small = Maker(troupe, folder, 2, Evidence(EVIDENCE / "language_small.jsonl", texts))
+    maker = Maker(troupe, folder, 2, Evidence(EVIDENCE / "language_vary.jsonl", texts))
+    defaults = cells_of("languages", example, rows_of(EXAMPLES / "comigs/sweep_languages.toml", METHODS), (1,),
+                        [f"model.path={first}", *here])
+    model_of = lambda changes: base_in(texts, changes) if is_dry else pretrained(troupe, texts, bounds, changes)
+    if is_dry:
+        plans = [(of_small, defaults), *((maker, language_vary.cells_of(x, example, here, model_of)) for x in language_vary.THINGS)]
+        return sum(language_vary.show_plan(who, cells, first) for who, cells in plans)
+    for thing, settings in language_vary.THINGS.items():
+        cells = language_vary.cells_of(thing, example, here, model_of)
+        for x in settings.values():
+            check_equal(troupe, example, [f"model.path={model_of(x.base)}", *here, *x.changes], (1,))
+        rows, known = maker.make_all(cells), {x.row: [of_small.make(x)] for x in defaults}
+        language_vary.show(thing, language_vary.settings_in(thing, rows, known), relations, METHODS)
+    show_figure(language_curves.vary(maker.evidence.lines, of_small.evidence.lines), folder / "vary.svg")
+    of_small.prove(defaults)
     return bounds.wrong
 
 
@@ -264,11 +297,15 @@ def main():
     parser.add_argument("troupe", type=pathlib.Path)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("texts", type=pathlib.Path)
-    parser.add_argument("which", choices=["small", "real", "ddome"])
+    parser.add_argument("which", choices=["small", "vary", "real", "ddome"])
+    parser.add_argument("--dry-run", action="store_true")
     x = parser.parse_args()
     x.folder.mkdir(parents=True, exist_ok=True)
     EVIDENCE.mkdir(parents=True, exist_ok=True)
-    wrong = {"small": small, "real": real, "ddome": ddome}[x.which](x.troupe.resolve(), x.folder.resolve(), x.texts.resolve())
+    if x.dry_run and x.which != "vary":
+        parser.error("--dry-run is of vary")
+    where = (x.troupe.resolve(), x.folder.resolve(), x.texts.resolve())
+    wrong = vary(*where, x.dry_run) if x.which == "vary" else {"small": small, "real": real, "ddome": ddome}[x.which](*where)
     return 1 if wrong else 0
 
 

@@ -140,6 +140,48 @@ result<void> inner_regression::curve(row_span rows, std::uint64_t,
   return {};
 }
 
+/// All that a curve depends on, as it was.
+class inner_regression::kept_point final : public models::kept_gradient {
+public:
+  kept_point(inner_regression& of, row_span rows)
+    : of_(of),
+      rows_(rows.begin(), rows.end()),
+      values_(of.values_),
+      states_(of.states_) {
+    // nop
+  }
+
+  result<void> curve(std::span<const float> direction) override {
+    TROUPE_ASSERT(std::exchange(is_new_, false));
+    exchange();
+    auto done = of_.curve(rows_, 0, direction);
+    exchange();
+    of_.passes_.back().kept = true;
+    return done;
+  }
+
+private:
+  void exchange() {
+    std::swap(values_, of_.values_);
+    std::swap(states_, of_.states_);
+  }
+
+  inner_regression& of_;
+  std::vector<std::uint32_t> rows_;
+  models::aligned_floats values_;
+  std::vector<group_state> states_;
+  bool is_new_ = true;
+};
+
+result<models::kept_loss>
+inner_regression::backward_and_keep(row_span rows, std::uint64_t seed) {
+  return backward(rows, seed).map([&](double loss) {
+    passes_.back().kept = true;
+    return models::kept_loss{
+      .loss = loss, .gradient = std::make_unique<kept_point>(*this, rows)};
+  });
+}
+
 result<models::scores> inner_regression::evaluate(models::split part,
                                                   row_span rows) {
   const auto layer = matrix();

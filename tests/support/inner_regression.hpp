@@ -27,10 +27,12 @@ public:
   explicit inner_regression(
     std::shared_ptr<const models::regression_problem> of);
 
-  /// What was differentiated: which groups learned, and how often.
+  /// What was differentiated: which groups learned, how often, and whether what
+  /// was kept is of it.
   struct pass {
     std::set<std::string> of;
     bool twice = false;
+    bool kept = false;
 
     friend bool operator==(const pass&, const pass&) = default;
   };
@@ -64,6 +66,8 @@ public:
   result<double> backward(row_span rows, std::uint64_t seed) override;
   result<void> curve(row_span rows, std::uint64_t seed,
                      std::span<const float> direction) override;
+  result<models::kept_loss> backward_and_keep(row_span rows,
+                                              std::uint64_t seed) override;
   result<models::scores> evaluate(models::split part, row_span rows) override;
   std::vector<float> initial_parameters(std::uint64_t seed) override;
 
@@ -116,6 +120,8 @@ private:
       return is_on && !is_out;
     }
   };
+
+  class kept_point;
 
   /// The layer with what is not out.
   doubles matrix() const;

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -71,15 +72,13 @@ public:
 
   result<double> backward(std::span<const std::uint32_t> rows,
                           std::uint64_t seed) override {
-    noted_pass now{.rows = {rows.begin(), rows.end()},
-                   .parameters = copy(parameters()),
-                   .before = copy(gradient()),
-                   .after = {}};
-    const auto loss = x_->backward(rows, seed);
-    now.after = copy(gradient());
-    if (to_ != nullptr)
-      to_->push_back(std::move(now));
-    return loss;
+    return noted(rows, [&] { return x_->backward(rows, seed); });
+  }
+
+  result<models::kept_loss>
+  backward_and_keep(std::span<const std::uint32_t> rows,
+                    std::uint64_t seed) override {
+    return noted(rows, [&] { return x_->backward_and_keep(rows, seed); });
   }
 
   result<void> curve(std::span<const std::uint32_t> rows, std::uint64_t seed,
@@ -105,6 +104,20 @@ public:
   }
 
 private:
+  template <class Backward>
+  std::invoke_result_t<Backward&> noted(std::span<const std::uint32_t> rows,
+                                        Backward backward) {
+    noted_pass now{.rows = {rows.begin(), rows.end()},
+                   .parameters = copy(parameters()),
+                   .before = copy(gradient()),
+                   .after = {}};
+    auto loss = backward();
+    now.after = copy(gradient());
+    if (to_ != nullptr)
+      to_->push_back(std::move(now));
+    return loss;
+  }
+
   static std::vector<float> copy(std::span<const float> x) {
     return {x.begin(), x.end()};
   }

@@ -8,7 +8,6 @@
 
 #include "core/assert.hpp"
 #include "models/language/headed_base.hpp"
-#include "models/torch/curvature.hpp"
 
 namespace troupe::models {
 
@@ -54,8 +53,46 @@ result<void> labelled_objective::curve(row_numbers which,
   const auto count = static_cast<double>(which.size());
   auto done = guarded(which.size(), [&]() -> result<void> {
     for (const auto& pass : passes(which))
-      add_curvature(losses(say_pass(pass), pass).sum() / count,
-                    learned_->leaves(), direction, gradient());
+      slope_graph{losses(say_pass(pass), pass).sum() / count,
+                  learned_->leaves()}
+        .add_curvature(direction, gradient());
+    return {};
+  });
+  if (!done)
+    forget();
+  return done;
+}
+
+// Several passes would be as many graphs, all of them at once.
+result<kept_loss> labelled_objective::backward_and_keep(row_numbers which,
+                                                        std::uint64_t seed) {
+  TROUPE_ASSERT(!which.empty());
+  if (which.size() > rows_at_once(which) || !learned_->can_be_kept())
+    return objective::backward_and_keep(which, seed);
+  const auto count = static_cast<double>(which.size());
+  auto found = guarded(which.size(), [&]() -> result<kept_loss> {
+    auto pass = passes(which).front();
+    pass.is_kept = true;
+    const auto sum = losses(say_pass(pass), pass).sum();
+    slope_graph slopes{sum / count, learned_->leaves()};
+    slopes.add_slopes(gradient());
+    const auto again = [this, slopes, rows = which.size()](
+                         std::span<const float> direction) mutable {
+      return bend(slopes, rows, direction);
+    };
+    return kept_loss{.loss = sum.item<double>() / count,
+                     .gradient = kept_by(again)};
+  });
+  if (!found)
+    forget();
+  return found;
+}
+
+result<void> labelled_objective::bend(slope_graph& slopes, std::size_t rows,
+                                      std::span<const float> direction) {
+  TROUPE_ASSERT(direction.size() == parameters().size());
+  auto done = guarded(rows, [&]() -> result<void> {
+    slopes.add_curvature(direction, gradient());
     return {};
   });
   if (!done)

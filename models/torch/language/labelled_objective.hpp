@@ -20,6 +20,7 @@
 #include "models/language/language_config.hpp"
 #include "models/language/token_rows.hpp"
 #include "models/objective.hpp"
+#include "models/torch/curvature.hpp"
 #include "models/torch/language/learned_parts.hpp"
 #include "models/torch/language/network.hpp"
 #include "models/torch/language/passes.hpp"
@@ -60,6 +61,8 @@ public:
   result<double> backward(row_numbers which, std::uint64_t seed) override;
   result<void> curve(row_numbers which, std::uint64_t seed,
                      std::span<const float> direction) override;
+  result<kept_loss> backward_and_keep(row_numbers which,
+                                      std::uint64_t seed) override;
   result<scores> evaluate(split part, row_numbers which) override;
 
   inner_adapters* inside() noexcept override {
@@ -88,7 +91,7 @@ protected:
 
   /// What goes into the head: [rows x tokens x width].
   at::Tensor states_of(const language_pass& x) {
-    learned_->parts().begin({.there = x.x.there});
+    learned_->parts().begin({.there = x.x.there, .is_kept = x.is_kept});
     return network_->hidden(learned_->parts(), x.x);
   }
 
@@ -127,9 +130,7 @@ protected:
 
   /// In training: so many go forward together.
   std::vector<language_pass> passes(row_numbers which) const {
-    return passes_of(*rows_, split::train, which,
-                     config_.micro_batch > 0 ? config_.micro_batch
-                                             : which.size());
+    return passes_of(*rows_, split::train, which, rows_at_once(which));
   }
 
   /// A step after an error starts from nothing.
@@ -151,6 +152,14 @@ protected:
 
 private:
   static constexpr std::size_t rows_of_scoring = 8;
+
+  std::size_t rows_at_once(row_numbers which) const noexcept {
+    return config_.micro_batch > 0 ? config_.micro_batch : which.size();
+  }
+
+  /// Of a gradient that was kept of so many rows.
+  result<void> bend(slope_graph& slopes, std::size_t rows,
+                    std::span<const float> direction);
 
   language_config config_;
   std::unique_ptr<language_network> network_;

@@ -50,6 +50,11 @@ public:
     return true;
   }
 
+  // It would take another model.
+  bool can_be_kept() const noexcept override {
+    return false;
+  }
+
   std::vector<group_buffers::leaf> leaves() const override {
     return leaves_;
   }
@@ -99,6 +104,10 @@ public:
 
   bool learns() const noexcept override {
     return groups_.learns();
+  }
+
+  bool can_be_kept() const noexcept override {
+    return groups_.can_be_kept();
   }
 
   std::vector<group_buffers::leaf> leaves() const override {

@@ -26,6 +26,10 @@ public:
   /// Whether anything has a gradient now.
   virtual bool learns() const noexcept = 0;
 
+  /// Whether anything has, and the graph of its gradient can be kept while
+  /// other parameters are live.
+  virtual bool can_be_kept() const noexcept = 0;
+
   /// The parameters that have one now.
   virtual std::vector<group_buffers::leaf> leaves() const = 0;
 

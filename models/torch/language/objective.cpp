@@ -114,13 +114,41 @@ public:
           whole_loss(head(), forward(pass, drawn(pass, seed))) / targets;
         if (const auto term = balance_of(pass, passes); term.defined())
           loss = loss + term;
-        add_curvature(loss, learned_->leaves(), direction, gradient());
+        slope_graph{loss, learned_->leaves()}.add_curvature(direction,
+                                                            gradient());
       }
       return {};
     });
     if (!done)
       forget();
     return done;
+  }
+
+  // Several passes would be as many graphs, all of them at once.
+  result<kept_loss> backward_and_keep(row_list which,
+                                      std::uint64_t seed) override {
+    TROUPE_ASSERT(!which.empty());
+    if (which.size() > rows_at_once(which) || !learned_->can_be_kept())
+      return objective::backward_and_keep(which, seed);
+    auto found = guarded(which.size(), [&]() -> result<kept_loss> {
+      auto pass = read_batch(which).front();
+      if (pass.targets.numel() == 0)
+        return kept_loss{};
+      pass.is_kept = true;
+      const auto targets = static_cast<double>(pass.targets.numel());
+      const auto sum = whole_loss(head(), forward(pass, drawn(pass, seed)));
+      slope_graph slopes{sum / targets, learned_->leaves()};
+      slopes.add_slopes(gradient());
+      const auto again = [this, slopes, rows = which.size()](
+                           std::span<const float> direction) mutable {
+        return bend(slopes, rows, direction);
+      };
+      return kept_loss{.loss = sum.item<double>() / targets,
+                       .gradient = kept_by(again)};
+    });
+    if (!found)
+      forget();
+    return found;
   }
 
   result<scores> evaluate(split part, row_list which) override {
@@ -167,9 +195,11 @@ private:
   }
 
   std::vector<language_pass> read_batch(row_list which) const {
-    return passes_of(*rows_, split::train, which,
-                     config_.micro_batch > 0 ? config_.micro_batch
-                                             : which.size());
+    return passes_of(*rows_, split::train, which, rows_at_once(which));
+  }
+
+  std::size_t rows_at_once(row_list which) const noexcept {
+    return config_.micro_batch > 0 ? config_.micro_batch : which.size();
   }
 
   static pass_facts drawn(const language_pass& x, std::uint64_t seed) {
@@ -179,6 +209,7 @@ private:
   /// As far as the head.
   foretold_tokens forward(const language_pass& x, pass_facts facts = {}) {
     facts.there = x.x.there;
+    facts.is_kept = x.is_kept;
     learned_->parts().begin(facts);
     const auto hidden = network_->hidden(learned_->parts(), x.x);
     return {.states =
@@ -198,6 +229,19 @@ private:
       tokens += tokens_of(pass);
     return balance
            * (static_cast<double>(tokens_of(x)) / static_cast<double>(tokens));
+  }
+
+  /// Of a gradient that was kept of so many rows.
+  result<void> bend(slope_graph& slopes, std::size_t rows,
+                    std::span<const float> direction) {
+    TROUPE_ASSERT(direction.size() == parameters().size());
+    auto done = guarded(rows, [&]() -> result<void> {
+      slopes.add_curvature(direction, gradient());
+      return {};
+    });
+    if (!done)
+      forget();
+    return done;
   }
 
   /// For what routers say of a row.

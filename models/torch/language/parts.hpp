@@ -22,6 +22,8 @@ struct pass_facts {
   at::Tensor there = {}; ///< As in token_batch.
   /// Rows are looked at, and nobody descends by them.
   bool is_scored = false;
+  /// Their graph is looked at when other parameters are live.
+  bool is_kept = false;
   std::optional<pass_draws> draws = {}; ///< Nothing: nothing is drawn.
 };
 

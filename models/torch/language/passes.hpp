@@ -19,6 +19,7 @@ struct language_pass {
   at::Tensor places;
   at::Tensor targets;          ///< [targets], Long.
   std::uint64_t first_row = 0; ///< Among those that were asked for.
+  bool is_kept = false;        ///< As in pass_facts.
 };
 
 /// @pre !rows.empty()

@@ -244,7 +244,8 @@ TEST(adapters_inside, have_slopes_where_they_are_asked_for) {
   const adapted_case c;
   const pass common{{common_name}}, own{{own_name}},
     both{{common_name, own_name}}, bent{{common_name, own_name}, true},
-    turned{{common_name}, true};
+    turned{{common_name}, true}, kept{{common_name, own_name}, false, true},
+    bent_again{{common_name, own_name}, true, true};
   const auto passes = [&](const variant& x) {
     auto model = c.inner();
     const auto* seen = model.get();
@@ -254,7 +255,8 @@ TEST(adapters_inside, have_slopes_where_they_are_asked_for) {
   };
   using list = std::vector<pass>;
   EXPECT_EQ(passes({"homlora"}), (list{common}));
-  EXPECT_EQ(passes({"pf2lora"}), (list{own, both, bent}));
+  // The second derivative goes on from the first.
+  EXPECT_EQ(passes({"pf2lora"}), (list{kept, both, bent_again}));
   EXPECT_EQ(passes({"pf2lora", {{"four_batches", 1}}}),
             (list{own, common, own, bent}));
   EXPECT_EQ(passes({"pf2lora", {{"first_order", 1}}}), (list{own, common}));

@@ -66,6 +66,12 @@ task<floats> gradient(visit& v, model_at at) {
   co_return with_gradient(v, {static_cast<float>(loss)});
 }
 
+task<floats> gradient_to_keep(visit& v, model_at at) {
+  const auto found = co_await v.differentiate_and_keep(all_of(v), at);
+  EXPECT_FALSE(found.gradient) << "a quadratic keeps none";
+  co_return with_gradient(v, {static_cast<float>(found.loss)});
+}
+
 task<floats> slope(visit& v, model_at at) {
   const auto to = v.room(width);
   const auto loss = co_await v.slope(all_of(v), to, at);
@@ -105,9 +111,13 @@ struct named_question {
 };
 
 std::vector<named_question> all_questions() {
-  return {{"gradient", gradient}, {"slope", slope},
-          {"curve", curve},       {"score", score},
-          {"say", say},           {"speak_and_pull_back", speak_and_pull_back}};
+  return {{"gradient", gradient},
+          {"gradient_to_keep", gradient_to_keep},
+          {"slope", slope},
+          {"curve", curve},
+          {"score", score},
+          {"say", say},
+          {"speak_and_pull_back", speak_and_pull_back}};
 }
 
 using change = void (*)(training_options&);

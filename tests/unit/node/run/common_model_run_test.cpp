@@ -87,8 +87,8 @@ TEST_F(common_model_run, does_not_go_on_with_what_was_changed) {
     node::run(x, {.make_model = no_model, .resume = cut->folder});
   ASSERT_FALSE(done);
   EXPECT_THAT(done.error().context,
-              HasSubstr("common.safetensors is damaged: its values have the "
-                        "digest "));
+              HasSubstr("common.safetensors is damaged: the digest of its "
+                        "values is "));
 }
 
 // The file is whole, and has the digest that it says.

@@ -2,11 +2,14 @@
 // backend, and by its own operators.
 
 #include <ATen/ATen.h>
+#include <ATen/record_function.h>
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include <cmath>
+#include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "models/torch/frozen_parts.hpp"
@@ -125,6 +128,31 @@ public:
   kernels::side_slopes wanted; ///< Of the last call; only sizes mean anything.
 };
 
+/// What torch is heard for, and how often it was called.
+struct heard_operator {
+  std::string_view name;
+  int calls = 0;
+};
+
+thread_local heard_operator* heard = nullptr;
+
+/// How often an operator is called by f(), in this thread.
+template <class Function>
+int calls_of(std::string_view name, Function f) {
+  heard_operator now{.name = name};
+  heard = &now;
+  const auto hearing = at::addThreadLocalCallback(at::RecordFunctionCallback{
+    [](const at::RecordFunction& x) -> std::unique_ptr<at::ObserverContext> {
+      if (heard != nullptr && heard->name == x.name())
+        ++heard->calls;
+      return nullptr;
+    }});
+  f();
+  at::removeCallback(hearing);
+  heard = nullptr;
+  return now.calls;
+}
+
 } // namespace
 
 TEST(side_product, is_what_a_hand_computes) {
@@ -188,6 +216,17 @@ TEST(side_product, asks_for_the_slopes_that_somebody_wants) {
   EXPECT_TRUE(by.wanted.rows.empty());
   EXPECT_TRUE(by.wanted.weights.empty());
   EXPECT_FALSE(x[1].grad().defined());
+}
+
+// The operator that adds up slopes along weights, and no other.
+TEST(side_product, adds_up_no_slopes_of_weights_where_nobody_wants_them) {
+  const auto backend = cpu();
+  for (const auto how : all_ways) {
+    const auto x = operands(how, at::kFloat);
+    const auto calls =
+      calls_of("aten::index_add", [&] { slopes_of(x, backend.get(), true); });
+    EXPECT_EQ(calls > 0, how != weighing::none);
+  }
 }
 
 TEST(side_product, of_what_nobody_trains_has_no_graph) {
