@@ -43,7 +43,7 @@ homes::homes(const evaluation_input& x, const local_site& at, objective& model)
   : x_(x),
     at_(at),
     model_(model),
-    parameters_(model_of(x, at.task())),
+    parameters_(model.inside() == nullptr ? model_of(x, at.task()) : nullptr),
     buffers_(version_of(x, at.task().blocks, buffers_family)),
     fresh_buffers_(model.initial_buffers()) {
   // nop

@@ -19,15 +19,18 @@
 
 namespace troupe::models {
 
-/// Factors of one group: a plan over the base's tensors, of matrices alone but
-/// for a head's tensors ("head.…"), which it may have whole. Its parameters are
-/// the plan's tensors, named "GROUP/TENSOR".
+/// Factors of one group: a plan over the base's tensors. Of a language model it
+/// has matrices alone but for a head's tensors ("head.…"), which it may have
+/// whole; of other models it may have any tensor whole. Its parameters are the
+/// plan's tensors, named "GROUP/TENSOR".
 struct inner_group {
   std::string name;
   adapter_plan plan;
   float scale = 1; ///< All of it counts so much, beside what the plan says.
   /// Of a routed block: expert j's factors; nothing: everybody's.
   std::optional<std::uint32_t> expert = {};
+  /// No share of a mixture is its own: what it has whole counts as it is.
+  bool counts_one = false;
 };
 
 /// What stands before the experts of a block and says which a token goes to.
@@ -66,10 +69,11 @@ public:
 
   /// These and no others, all switched on, with weight one; parameters and
   /// gradient are zeros and lie elsewhere than before. Null arithmetic: torch's
-  /// own products. Of tensors that a plan takes whole, those named "head.…" are
-  /// added as they are, without a scale. Returns `invalid_config` where a plan
-  /// has what cannot stand inside: biases, a layer that is not there, a rank
-  /// above a layer; then all is as before.
+  /// own products. Tensors that a plan takes whole are added as they are,
+  /// without a scale. Returns `invalid_config` where a plan has what cannot
+  /// stand inside: biases of a language model, a layer that is not there, a
+  /// rank above a layer, factors that no share of a mixture is of; then all is
+  /// as before.
   [[nodiscard]] virtual result<void> attach(std::vector<inner_group> groups,
                                             kernels::backend* arithmetic) = 0;
 

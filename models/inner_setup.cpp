@@ -11,6 +11,7 @@
 #include "models/adapters/block_parts.hpp"
 #include "models/adapters/head_vectors.hpp"
 #include "models/adapters/layer_names.hpp"
+#include "models/attached_groups.hpp"
 #include "models/families.hpp"
 #include "models/routing_for.hpp"
 #include "models/shapes.hpp"
@@ -255,31 +256,6 @@ std::vector<inner_group> groups_for(const local_problem& on,
   if (plans.own_adapter)
     add(std::string{own_adapter_family}, *plans.own_adapter);
   return groups;
-}
-
-bool are_alike(const inner_group& x, const inner_group& y) {
-  return x.name == y.name && x.scale == y.scale && x.expert == y.expert
-         && x.plan.tensors == y.plan.tensors;
-}
-
-bool is_attached(const inner_adapters& to, const std::vector<inner_group>& all,
-                 bool has_router) {
-  const auto& found = to.groups();
-  if (found.size() != all.size() + (has_router ? 1 : 0))
-    return false;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (!are_alike(found[i], all[i]))
-      return false;
-  return !has_router || found.back().name == router_family;
-}
-
-/// As `attach` leaves them.
-void set_back(inner_adapters& x) {
-  for (std::size_t i = 0; i < x.groups().size(); ++i) {
-    x.leave_out(i, false);
-    x.switch_on(i, true);
-  }
-  x.mix({});
 }
 
 } // namespace

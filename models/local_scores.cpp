@@ -148,7 +148,7 @@ private:
   /// By which who tries several settings of a language model may choose one:
   /// what clients are worth on rows that they set aside.
   void add_watched(evaluated& to) const {
-    if (model_->inside() == nullptr || labels_)
+    if (labels_ || !foretells_tokens(*model_))
       return;
     worth_of_clients worth{"validation"};
     for (const auto& [client, own] : to.own_validation)

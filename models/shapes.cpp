@@ -42,6 +42,12 @@ bool has_adapters(const recipe& method) {
   return adapts_whole_models(method) || is_routed(method);
 }
 
+bool is_over_base(const recipe& method) {
+  const auto model =
+    std::ranges::find(method.blocks, model_family, &block_spec::name);
+  return model != method.blocks.end() && model->where == scope::frozen;
+}
+
 result<std::optional<adapter_plan>>
 adapters_for(const recipe& method, const tensor_list& model,
              const options& said, const std::vector<std::string>& layers,

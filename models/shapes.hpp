@@ -25,6 +25,9 @@ struct inner_plans;
 /// Whether a recipe attaches adapters to its model.
 bool has_adapters(const recipe& method);
 
+/// Whether its model is one that nobody trains.
+bool is_over_base(const recipe& method);
+
 /// The adapters that a recipe has of a model; none if it has none. What is not
 /// said is as the recipe says; an option that it lacks leaves out what it is
 /// for. Only the layers that are named are adapted; all, if none is.

@@ -298,36 +298,6 @@ open_bases& bases_here() {
 
 } // namespace
 
-std::size_t language_base::rows(std::size_t place) const noexcept {
-  const auto& shape = tensors()[place].shape;
-  return shape.size() == 1 ? 1 : static_cast<std::size_t>(shape.front());
-}
-
-std::size_t language_base::columns(std::size_t place) const noexcept {
-  return static_cast<std::size_t>(tensors()[place].shape.back());
-}
-
-void language_base::read_rows(std::size_t place, std::size_t first,
-                              std::span<float> to) const {
-  const auto x = at(place);
-  const auto wide = columns(place);
-  dequantise(x.type,
-             x.bytes.subspan(bytes_of(x.type, first * wide),
-                             bytes_of(x.type, to.size())),
-             to);
-}
-
-std::vector<float> language_base::values() const {
-  std::vector<float> all(size_of(tensors()));
-  std::span<float> left{all};
-  for (std::size_t i = 0; i < tensors().size(); ++i) {
-    const auto size = tensors()[i].size();
-    read_rows(i, 0, left.first(size));
-    left = left.subspan(size);
-  }
-  return all;
-}
-
 result<std::shared_ptr<const language_base>>
 open_base(const std::filesystem::path& path, base_storage how) {
   std::error_code none;

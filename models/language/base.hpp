@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/result.hpp"
+#include "models/language/frozen_weights.hpp"
 #include "models/language/names.hpp"
 #include "models/language/spec.hpp"
 #include "models/language/stored_type.hpp"
@@ -20,40 +21,21 @@ namespace troupe::models {
 
 enum class base_storage : std::uint8_t { f32, bf16, as_stored };
 
-/// A tensor of a base as it is kept: [rows x columns] row by row, or a vector.
-struct base_tensor {
-  stored_type type = stored_type::f32;
-  std::span<const std::byte> bytes;
-};
-
 /// The weights of a model that nobody changes: one copy per process. From
 /// several threads.
-class language_base {
+class language_base : public frozen_weights {
 public:
-  virtual ~language_base() = default;
-
   virtual const language_spec& spec() const noexcept = 0;
-  virtual const tensor_list& tensors() const noexcept = 0;
-  virtual base_tensor at(std::size_t place) const noexcept = 0;
 
   /// Over the description, names, types, shapes and bytes as the file has them,
-  /// and how they are kept: two that differ in it are two functions.
-  virtual const digest& content() const noexcept = 0;
+  /// and how they are kept.
+  const digest& content() const noexcept override = 0;
 
   /// From a seed: another seed gives other values.
   virtual bool is_made() const noexcept = 0;
 
   /// Of memory of its own; what lies in a mapped file is not counted.
   virtual std::uint64_t bytes() const noexcept = 0;
-
-  std::size_t rows(std::size_t place) const noexcept; ///< Of a vector: 1.
-  std::size_t columns(std::size_t place) const noexcept;
-
-  /// Rows [first, first + n) as f32. @pre to.size() == n * columns
-  void read_rows(std::size_t place, std::size_t first,
-                 std::span<float> to) const;
-
-  std::vector<float> values() const; ///< All of them, flat.
 };
 
 /// The one of this file and storage in this process, read at its first call;

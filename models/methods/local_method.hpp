@@ -45,6 +45,9 @@ struct local_method {
   result<void> (*needs)(const recipe& method,
                         const training_options& how) = nullptr;
 
+  /// Its base may learn beside factors that stand inside the model's layers.
+  bool learns_around = false;
+
   /// Says what rows are, which lie in the training set and have no labels that
   /// it may look at. The visit has chosen as `choose` would, and fetched no
   /// more than that. Without it the shared model answers.

@@ -9,6 +9,11 @@ double finite_perplexity(const scores& x) noexcept {
   return std::min(x.perplexity(), most);
 }
 
+bool foretells_tokens(objective& model) noexcept {
+  return model.inside() != nullptr && model.labels() == nullptr
+         && model.outputs() == nullptr;
+}
+
 void worth_of_clients::put(objective& model,
                            std::map<std::string, double>& to) const {
   if (all_.empty())
@@ -24,8 +29,7 @@ void worth_of_clients::put(objective& model,
     }
     to[name] = sum / static_cast<double>(all_.size());
   };
-  const bool counts_tokens =
-    model.inside() != nullptr && model.labels() == nullptr;
+  const bool counts_tokens = foretells_tokens(model);
   const bool has_answers =
     !counts_tokens && std::ranges::any_of(all_, [](const auto& x) {
       return x.second.correct > 0;

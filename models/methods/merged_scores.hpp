@@ -42,6 +42,10 @@ private:
 void score_merged(const evaluation_input& x, const local_problem& on,
                   task<done> (*home)(visit& v), evaluated& to);
 
+/// Whether its scores are of tokens: other models that take adapters inside
+/// have outputs, or labels.
+bool foretells_tokens(objective& model) noexcept;
+
 /// Which stays a number whatever the loss is.
 double finite_perplexity(const scores& x) noexcept;
 

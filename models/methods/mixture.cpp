@@ -2,10 +2,10 @@
 //
 //   w + sum of pi_c a_c,   pi = softmax(theta),
 //
-// composed before each step, so that one forward and one backward pass give the
-// gradient of all: the base's as it is, an adapter's by its factors and times
-// its share, the router's by the slope along each share. All three step at
-// once, from the same point; the adapters' gradients are preconditioned. The
+// made live before each step, so that one forward and one backward pass give
+// the gradient of all: the base's as it is, an adapter's by its factors and
+// times its share, the router's by the slope along each share. All three step
+// at once, from the same point; the adapters' gradients are preconditioned. The
 // router learns alone before that where it is asked to. What travels is
 // offered, and the router is kept if clients have a memory.
 
@@ -15,6 +15,7 @@
 #include "models/adapters/centring.hpp"
 #include "models/methods/built_in.hpp"
 #include "models/methods/client_router.hpp"
+#include "models/methods/live_mixture.hpp"
 
 namespace troupe::models {
 
@@ -25,6 +26,7 @@ namespace {
 using sharing = std::optional<mixing>;
 
 struct mixed_model {
+  live_mixture live;
   array base;
   std::vector<std::vector<float>> adapters = {};
   client_router by = {};
@@ -41,12 +43,6 @@ struct mixed_model {
       x = std::max(x, floor);
     return shares;
   }
-};
-
-/// What a step finds.
-struct step_slopes {
-  adapter_mixture mix;
-  adapter_mixture::slopes along = {};
 };
 
 bool is_stateless(const training_options& how) {
@@ -72,12 +68,20 @@ result<void> check_has_adapters(const visit& v) {
   return {};
 }
 
+result<base_block> base_of(const visit& v) {
+  return v.base(model_family, v.on.adapters->model_size);
+}
+
 /// A client's model of what it shares with others and what it keeps. An adapter
 /// of its own begins as one that changes nothing.
 result<mixed_model> mixed_model_of(visit& v, sharing how,
                                    const base_block& base,
                                    std::span<const base_block> adapters) {
-  mixed_model x{.base = v.copy_of(base.values),
+  auto live = live_mixture::make(v.on, how ? adapters.size() : 1);
+  if (!live)
+    return tl::unexpected{live.error()};
+  mixed_model x{.live = std::move(*live),
+                .base = v.copy_of(base.values),
                 .by = {.logits = {}, .shares = {1}},
                 .floor = v.option("share_floor")};
   if (how) {
@@ -98,17 +102,18 @@ result<mixed_model> mixed_model_of(visit& v, sharing how,
 }
 
 /// Leaves the gradient of the base with the model. Gives the loss.
-task<double> differentiate(visit& v, const mixed_model& what, batch on,
-                           std::span<const double> shares, step_slopes& to) {
+task<double> differentiate(visit& v, mixed_model& what, batch on,
+                           std::span<const double> shares,
+                           adapter_mixture::slopes& to) {
   const auto views = what.views();
   const auto parts = what.at_least({shares.begin(), shares.end()});
-  co_await to.mix.compose(what.base, views, parts, v.parameters());
+  co_await what.live.put(what.base, views, parts);
   const auto loss = co_await v.differentiate(on);
-  co_await to.mix.pull_back(v.gradient(), views, parts, to.along);
+  co_await what.live.take(views, parts, to);
   // Below the floor nothing changes with the share.
   for (std::size_t c = 0; c < shares.size(); ++c)
     if (shares[c] < what.floor)
-      to.along.shares[c] = 0;
+      to.shares[c] = 0;
   co_return loss;
 }
 
@@ -119,12 +124,14 @@ task<done> warm_up(visit& v, mixed_model& what, std::uint64_t steps,
   const kept_statistics statistics{v.on.model};
   const auto rate = warm_rate(v.on.how);
   batch_sequence from{v.on.rows, v.on.how, seed};
-  step_slopes slopes{.mix = {*v.on.adapters, v.on.arithmetic}};
+  adapter_mixture::slopes slopes;
+  what.live.let_learn(false);
   for (auto n = warm_passes(v.on.how) * steps; n > 0; --n) {
     co_await differentiate(v, what, from.next_batch(), what.by.shares, slopes);
-    what.by.descend(what.by.shares, slopes.along.shares, rate);
+    what.by.descend(what.by.shares, slopes.shares, rate);
     v.forget_gradient();
   }
+  what.live.let_learn(true);
   co_return {};
 }
 
@@ -137,7 +144,7 @@ task<double> learn(visit& v, mixed_model& what) {
   const auto most = v.option("router_noise");
   batch_sequence from{v.on.rows, v.on.how, v.in.seed};
   random_stream noise{derive_seed(v.in.seed, "router noise")};
-  step_slopes slopes{.mix = {*v.on.adapters, v.on.arithmetic}};
+  adapter_mixture::slopes slopes;
   double total = 0;
   for (std::uint64_t i = 0; i < v.plan.steps; ++i) {
     const auto shares = what.by.noisy_shares(noise, most);
@@ -146,21 +153,22 @@ task<double> learn(visit& v, mixed_model& what) {
       if (shares[c] == 0 && what.floor == 0)
         continue;
       auto& adapter = what.adapters[c];
-      auto& along = slopes.along.adapters[c];
+      auto& along = slopes.adapters[c];
       if (epsilon > 0)
         precondition(*v.on.adapters, adapter, epsilon, along);
       co_await v.move(adapter, adapter, -of_adapters, along);
     }
-    what.by.descend(shares, slopes.along.shares, of_router);
-    co_await v.update(of_base,
-                      {.weights = what.base, .gradient = v.gradient()});
+    what.by.descend(shares, slopes.shares, of_router);
+    co_await v.update(
+      of_base, {.weights = what.base, .gradient = what.live.slopes_of_base()});
   }
   co_return total / static_cast<double>(v.plan.steps);
 }
 
 task<done> train_mixture(visit& v, sharing how) {
   co_await check_has_adapters(v);
-  const auto base = co_await v.take();
+  const auto base = co_await base_of(v);
+  co_await v.load_buffers(buffers_family);
   const auto fetched = co_await v.all_of(adapter_family, v.on.adapters->size());
   auto what = co_await mixed_model_of(v, how, base, fetched);
   // All clients of a version come to the same, so the server needs no word of
@@ -169,8 +177,8 @@ task<done> train_mixture(visit& v, sharing how) {
     co_await centre(*v.on.adapters, v.on.arithmetic, what.base, what.adapters);
   co_await warm_up(v, what, v.plan.steps, derive_seed(v.in.seed, "router"));
   v.out.loss = co_await learn(v, what);
-  v.load(what.base);
-  co_await v.offer_model(base);
+  co_await v.offer(base, what.base);
+  co_await v.offer_buffers();
   if (!how) {
     co_await v.keep(own_adapter_family, what.adapters.front());
     co_return {};
@@ -187,7 +195,7 @@ task<done> train_mixture(visit& v, sharing how) {
 /// learns on its training rows.
 task<mixed_model> model_at_home(visit& v, sharing how) {
   co_await check_has_adapters(v);
-  const auto base = co_await v.base(model_family, v.parameters().size());
+  const auto base = co_await base_of(v);
   const auto adapters =
     co_await v.all_of(adapter_family, v.on.adapters->size());
   auto what = co_await mixed_model_of(v, how, base, adapters);
@@ -204,10 +212,9 @@ task<mixed_model> model_at_home(visit& v, sharing how) {
 }
 
 task<done> home_of(visit& v, sharing how) {
-  const auto what = co_await model_at_home(v, how);
-  adapter_mixture mix{*v.on.adapters, v.on.arithmetic};
-  co_await mix.compose(what.base, what.views(), what.at_least(what.by.shares),
-                       v.parameters());
+  auto what = co_await model_at_home(v, how);
+  co_await what.live.put(what.base, what.views(),
+                         what.at_least(what.by.shares));
   co_return {};
 }
 
@@ -269,12 +276,15 @@ const local_method mixed_sgd{.train = train_sharing<learned>,
                              .home = mixture_home<learned>,
                              .summary = summarise_mixture,
                              .passes = mixture_passes,
-                             .needs = check_plain_sgd};
+                             .needs = check_plain_sgd,
+                             .learns_around = true};
 const local_method tied_sgd{.train = train_sharing<tied>,
                             .home = mixture_home<tied>,
-                            .needs = check_plain_sgd};
+                            .needs = check_plain_sgd,
+                            .learns_around = true};
 const local_method own_adapter_sgd{.train = train_sharing<alone>,
                                    .home = mixture_home<alone>,
-                                   .needs = check_plain_sgd};
+                                   .needs = check_plain_sgd,
+                                   .learns_around = true};
 
 } // namespace troupe::models

@@ -12,6 +12,7 @@ const troupe::models::torch_functions* troupe_torch() {
     .description = description,
     .fingerprint = fingerprint,
     .bare_loop = bare_loop,
-    .make_language = make_text_objective};
+    .make_language = make_text_objective,
+    .make_inner = make_inner_objective};
   return &functions;
 }

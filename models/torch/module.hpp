@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/result.hpp"
+#include "core/values.hpp"
 #include "models/data/example_set.hpp"
 #include "models/language/base.hpp"
 #include "models/language/language_config.hpp"
@@ -37,6 +38,10 @@ struct torch_functions {
   result<std::unique_ptr<objective>> (*make_language)(
     const language_config& config, std::shared_ptr<const language_base> base,
     std::shared_ptr<const token_rows> rows);
+  /// See `make_inner_objective`.
+  result<std::unique_ptr<objective>> (*make_inner)(
+    const model_config& config, std::shared_ptr<const dataset> data,
+    shared_values base);
 };
 
 } // namespace troupe::models

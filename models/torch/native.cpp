@@ -10,6 +10,7 @@
 #include "models/torch/architecture.hpp"
 #include "models/torch/linear.hpp"
 #include "models/torch/network.hpp"
+#include "models/torch/perceptron.hpp"
 #include "models/torch/residual.hpp"
 
 // The built-in models. Each ends in a linear layer, which is written once.
@@ -31,11 +32,10 @@ architecture make_mlp(std::int64_t inputs,
   }
   result.add_linear("output", from, classes);
   result.features = [](const tensors& w, const tensors&, at::Tensor x, phase) {
-    if (x.dim() != 2)
-      x = x.flatten(1);
-    for (std::size_t i = 0; i + 2 < w.size(); i += 2)
-      x = linear_layer(x, w[i], w[i + 1]).relu_();
-    return x;
+    return perceptron_features(w.size(), std::move(x),
+                               [&w](std::size_t i, const at::Tensor& from) {
+                                 return linear_layer(from, w[i], w[i + 1]);
+                               });
   };
   return result;
 }

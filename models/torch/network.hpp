@@ -18,6 +18,8 @@
 
 namespace troupe::models {
 
+class group_buffers;
+
 enum class phase : std::uint8_t { training, evaluation };
 
 /// A function from inputs to logits, whose tensors somebody else lays out. What
@@ -61,6 +63,12 @@ public:
   /// 0: not known.
   virtual std::int64_t embedding_width() const noexcept {
     return 0;
+  }
+
+  /// Of one whose weights nobody trains: its parameters are factors of what is
+  /// attached to these, which lay them out themselves. Null: it has none.
+  virtual group_buffers* groups() noexcept {
+    return nullptr;
   }
 };
 

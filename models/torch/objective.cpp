@@ -2,19 +2,19 @@
 
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
-#include <torch/csrc/autograd/autograd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
-#include <new>
 
 #include "core/assert.hpp"
 #include "models/data/check_dataset.hpp"
 #include "models/embeddings.hpp"
 #include "models/outputs.hpp"
 #include "models/torch/batch.hpp"
+#include "models/torch/curvature.hpp"
+#include "models/torch/flat_buffer.hpp"
 #include "models/torch/network.hpp"
+#include "models/torch/perceptron.hpp"
 #include "models/torch/random.hpp"
 #include "models/torch/threads.hpp"
 
@@ -46,43 +46,6 @@ scores score(const at::Tensor& logits, const example_set& from, rows which) {
   return result;
 }
 
-/// Zeros, 64-byte aligned. What is large takes no memory until it is written
-/// to: who only scores has no gradient, and a server that does not even score
-/// has no parameters.
-at::Tensor zeros_to_be(std::size_t count) {
-  constexpr std::size_t alignment = 64;
-  const auto bytes = count * sizeof(float);
-  auto room = bytes + alignment;
-  void* const whole = std::calloc(room, 1);
-  if (whole == nullptr)
-    throw std::bad_alloc{};
-  void* first = whole;
-  TROUPE_ASSERT(std::align(alignment, bytes, first, room) != nullptr);
-  return at::from_blob(first, {static_cast<std::int64_t>(count)},
-                       [whole](void*) { std::free(whole); });
-}
-
-/// A flat buffer and the tensors that look into it.
-struct flat_buffer {
-  at::Tensor storage;
-  std::vector<at::Tensor> views;
-
-  explicit flat_buffer(const tensor_list& parts)
-    : storage(zeros_to_be(size_of(parts))) {
-    auto* at = storage.data_ptr<float>();
-    TROUPE_ASSERT(reinterpret_cast<std::uintptr_t>(at) % 64 == 0);
-    for (const auto& x : parts) {
-      views.push_back(at::from_blob(at, x.shape));
-      at += x.size();
-    }
-  }
-
-  std::span<float> values() const noexcept {
-    return {storage.data_ptr<float>(),
-            static_cast<std::size_t>(storage.numel())};
-  }
-};
-
 class torch_objective final : public objective,
                               public model_outputs,
                               public model_embeddings {
@@ -90,6 +53,7 @@ public:
   torch_objective(std::unique_ptr<network> x,
                   std::shared_ptr<const dataset> data)
     : network_(std::move(x)),
+      groups_(network_->groups()),
       data_(std::move(data)),
       batches_(*data_),
       parameters_(network_->parameter_list()),
@@ -135,11 +99,11 @@ public:
   }
 
   std::span<float> parameters() noexcept override {
-    return parameters_.values();
+    return groups_ != nullptr ? groups_->values() : parameters_.values();
   }
 
   std::span<float> gradient() noexcept override {
-    return gradient_.values();
+    return groups_ != nullptr ? groups_->slopes() : gradient_.values();
   }
 
   std::span<float> buffers() noexcept override {
@@ -158,12 +122,13 @@ public:
         batches_.inputs(data_->train, which, seed), phase::training);
       const auto mean =
         at::cross_entropy_loss(logits, labels_of(data_->train, which));
-      mean.backward();
+      // Where all groups are off nobody asks for a slope.
+      if (groups_ == nullptr || mean.requires_grad())
+        mean.backward();
       return mean.item<double>();
     });
-    // A step after an error starts from nothing.
     if (!loss)
-      gradient_.storage.zero_();
+      forget();
     for (std::size_t i = 0; i < parameters_.views.size(); ++i)
       TROUPE_ASSERT(parameters_.views[i].grad().is_same(gradient_.views[i]));
     return loss;
@@ -178,26 +143,7 @@ public:
         batches_.inputs(data_->train, which, seed), phase::training);
       const auto mean =
         at::cross_entropy_loss(logits, labels_of(data_->train, which));
-      // The slope along the direction is a loss of its own.
-      const auto first =
-        torch::autograd::grad({mean}, parameters_.views, {}, true, true, true);
-      auto slope = at::zeros({});
-      const auto* at = direction.data();
-      for (std::size_t i = 0; i < first.size(); ++i) {
-        const auto& view = parameters_.views[i];
-        const auto part = at::from_blob(const_cast<float*>(at), view.sizes());
-        at += view.numel();
-        if (first[i].defined())
-          slope = slope + (first[i] * part).sum();
-      }
-      if (!slope.requires_grad())
-        return {};
-      const auto second = torch::autograd::grad({slope}, parameters_.views, {},
-                                                false, false, true);
-      const c10::NoGradGuard no_grad;
-      for (std::size_t i = 0; i < second.size(); ++i)
-        if (second[i].defined())
-          gradient_.views[i].add_(second[i]);
+      slope_graph{mean, leaves()}.add_curvature(direction, gradient());
       return {};
     });
   }
@@ -275,6 +221,10 @@ public:
     return judge_logits(outputs, labels, size(), slopes);
   }
 
+  inner_adapters* inside() noexcept override {
+    return groups_;
+  }
+
   model_embeddings* embeddings() noexcept override {
     return width_ > 0 ? this : nullptr;
   }
@@ -339,8 +289,20 @@ private:
       return {};
     });
     if (!done)
-      gradient_.storage.zero_();
+      forget();
     return done;
+  }
+
+  /// A step after an error starts from nothing.
+  void forget() {
+    std::ranges::fill(gradient(), 0.f);
+    if (groups_ != nullptr)
+      groups_->share_slopes();
+  }
+
+  /// The parameters that have a gradient now.
+  std::vector<group_buffers::leaf> leaves() const {
+    return groups_ != nullptr ? groups_->leaves() : parameters_.leaves();
   }
 
   /// The edge of torch's room: what it throws becomes an error.
@@ -357,6 +319,7 @@ private:
   }
 
   std::unique_ptr<network> network_;
+  group_buffers* groups_; ///< Of the network; null: it is trained itself.
   std::shared_ptr<const dataset> data_;
   batch_maker batches_;
   flat_buffer parameters_;
@@ -367,16 +330,19 @@ private:
 
 } // namespace
 
+namespace {
+
+using made_network = result<std::unique_ptr<network>>;
+
+/// @param make its network, once the data is known to be sound
+template <class Make>
 result<std::unique_ptr<objective>>
-make_torch_objective(const model_config& config,
-                     std::shared_ptr<const dataset> data) {
+make_over(std::shared_ptr<const dataset> data, Make make) {
   use_one_thread_per_worker();
   own_torch_random();
   if (auto ok = check_dataset(*data); !ok)
     return tl::unexpected{std::move(ok.error())};
-  auto made = config.kind == model_kind::torchscript
-                ? load_script(config.path)
-                : make_native_network(config, *data);
+  made_network made = make(*data);
   if (!made)
     return tl::unexpected{std::move(made.error())};
   auto result =
@@ -384,6 +350,41 @@ make_torch_objective(const model_config& config,
   if (auto ok = result->check(); !ok)
     return tl::unexpected{std::move(ok.error())};
   return result;
+}
+
+} // namespace
+
+result<std::unique_ptr<objective>>
+make_torch_objective(const model_config& config,
+                     std::shared_ptr<const dataset> data) {
+  return make_over(std::move(data), [&](const dataset& of) {
+    return config.kind == model_kind::torchscript
+             ? load_script(config.path)
+             : make_native_network(config, of);
+  });
+}
+
+result<std::unique_ptr<objective>>
+make_inner_objective(const model_config& config,
+                     std::shared_ptr<const dataset> data, shared_values base) {
+  return make_over(std::move(data), [&](const dataset& of) -> made_network {
+    if (config.kind != model_kind::softmax && config.kind != model_kind::mlp)
+      return fail(errc::invalid_config,
+                  "adapters stand inside linear layers alone, and model.kind '"
+                    + std::string{name_of(config.kind)}
+                    + "' has others; 'mlp' or 'softmax', or model.factors = "
+                      "\"composed\", would do");
+    auto whole = make_native_network(config, of);
+    if (!whole)
+      return whole;
+    const auto& list = (*whole)->parameter_list();
+    if (base->size() != size_of(list))
+      return fail(errc::invalid_config, "a base of "
+                                          + std::to_string(base->size())
+                                          + " values was given for a model of "
+                                          + std::to_string(size_of(list)));
+    return make_inner_perceptron(still_weights(list, std::move(base)));
+  });
 }
 
 } // namespace troupe::models

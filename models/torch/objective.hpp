@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "core/result.hpp"
+#include "core/values.hpp"
 #include "models/data/example_set.hpp"
 #include "models/objective.hpp"
 #include "models/torch/model_config.hpp"
@@ -16,5 +17,13 @@ namespace troupe::models {
 [[nodiscard]] result<std::unique_ptr<objective>>
 make_torch_objective(const model_config& config,
                      std::shared_ptr<const dataset> data);
+
+/// The same over weights that nobody trains: its parameters are factors inside
+/// its layers (`inside`), and nothing at first. Its outputs are those of the
+/// model with what is attached composed into these. Returns `invalid_config`
+/// also where the model has other layers than linear ones.
+[[nodiscard]] result<std::unique_ptr<objective>>
+make_inner_objective(const model_config& config,
+                     std::shared_ptr<const dataset> data, shared_values base);
 
 } // namespace troupe::models

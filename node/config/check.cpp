@@ -388,6 +388,7 @@ void check(const experiment& x, const entries& said, std::string_view origin,
   check_partition(x, said, origin, wrong);
   check_common(x, said, origin, wrong);
   check_roles(x, said, origin, methods, wrong);
+  check_factors(x, said, origin, wrong);
   check_language(x, said, origin, methods, wrong);
 }
 

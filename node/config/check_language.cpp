@@ -5,7 +5,6 @@
 #include <string>
 
 #include "core/text.hpp"
-#include "models/families.hpp"
 #include "models/inner_setup.hpp"
 #include "models/shapes.hpp"
 #include "node/config/checks.hpp"
@@ -188,9 +187,7 @@ public:
     const auto is_frozen = [](const block_spec& x) {
       return x.where == scope::frozen;
     };
-    const auto model =
-      std::ranges::find(method.blocks, models::model_family, &block_spec::name);
-    const bool over_base = model != method.blocks.end() && is_frozen(*model);
+    const bool over_base = models::is_over_base(method);
     if (models::has_adapters(method) && !over_base)
       refuse("method",
              "method " + in_quotes(method.name)

@@ -23,6 +23,11 @@ void check_roles(const experiment& x, const entries& said,
                  std::string_view origin, const method_list& methods,
                  problems& wrong);
 
+/// Adapters that are to stand inside the layers of a model that is not one of
+/// language.
+void check_factors(const experiment& x, const entries& said,
+                   std::string_view origin, problems& wrong);
+
 /// Texts of users, and the models that learn from them.
 void check_language(const experiment& x, const entries& said,
                     std::string_view origin, const method_list& methods,

@@ -246,6 +246,7 @@ struct model_options {
   enum class norm_rule : std::uint8_t { group, batch };
   enum class architecture_rule : std::uint8_t { gpt2, llama, bert };
   enum class storage_rule : std::uint8_t { f32, bf16, as_stored };
+  enum class factors_rule : std::uint8_t { composed, inside };
 
   shape kind = shape::mlp;
   std::vector<std::uint32_t> hidden = {200};
@@ -253,8 +254,11 @@ struct model_options {
   double init_scale = 1; ///< First values are multiplied by it.
   buffer_rule buffers = buffer_rule::average;
   std::vector<std::string> adapt = {}; ///< Layers with adapters; empty: all.
-  std::uint32_t width = 64;            ///< Of residual networks: channels.
-  norm_rule norm = norm_rule::group;   ///< Likewise.
+  /// How adapters count while clients train: in weights that are composed, or
+  /// beside the products of layers. A language model's are inside always.
+  factors_rule factors = factors_rule::composed;
+  std::uint32_t width = 64;          ///< Of residual networks: channels.
+  norm_rule norm = norm_rule::group; ///< Likewise.
   // Of language models; those without a path begin from the seed, and have
   // these sizes.
   architecture_rule architecture = architecture_rule::gpt2;

@@ -27,8 +27,8 @@ inline constexpr std::string_view method_section = "options";
 inline constexpr std::string_view sweep_section = "sweep";
 
 /// The keys that a plain name may mean. A section's name means its key of the
-/// same name, or its `kind`, `mode` or `rule`. Keys of [common_model] are always
-/// said with their table.
+/// same name, or its `kind`, `mode` or `rule`. Keys of [common_model] are
+/// always said with their table.
 std::vector<std::string> meanings(std::string_view name);
 
 /// The last part of a path.

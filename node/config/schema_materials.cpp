@@ -227,6 +227,10 @@ void visit_model(schema_visitor& v, model_options& x) {
   const key adapt{"adapt", "names of the layers with adapters; empty: all"};
   if (v.has(adapt, !x.adapt.empty()))
     v.texts(adapt, x.adapt);
+  const key factors{"factors",
+                    "how adapters count: in weights, or inside linear layers"};
+  if (v.has(factors, x.factors != model_options::factors_rule::composed))
+    v.choice(factors, x.factors, {"composed", "inside"});
   v.end();
 }
 

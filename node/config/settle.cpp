@@ -143,6 +143,26 @@ void remark_on_layers(loaded_config& loaded, const entries& said,
                              "that have adapters");
 }
 
+/// What is said of adapters means nothing where there are none.
+void settle_adapters(loaded_config& loaded, const entries& said,
+                     const recipe& method) {
+  if (models::has_adapters(method))
+    return;
+  auto& model = loaded.x.model;
+  const auto note = [&](const char* path) {
+    const auto& e = said.at(path);
+    loaded.notes.push_back(e.where + ": '" + e.typed
+                           + "' has no effect: method '" + method.name
+                           + "' attaches no adapters");
+  };
+  if (!model.adapt.empty())
+    note("model.adapt");
+  if (model.factors != model_options::factors_rule::composed)
+    note("model.factors");
+  model.adapt.clear();
+  model.factors = model_options::factors_rule::composed;
+}
+
 } // namespace
 
 void imply(entries& said) {
@@ -210,13 +230,7 @@ void settle(loaded_config& loaded, const entries& said,
   const auto* method = methods.find(x.method);
   if (!method)
     return;
-  if (!x.model.adapt.empty() && !models::has_adapters(*method)) {
-    x.model.adapt.clear();
-    const auto& e = said.at("model.adapt");
-    loaded.notes.push_back(e.where + ": '" + e.typed
-                           + "' has no effect: method '" + x.method
-                           + "' attaches no adapters");
-  }
+  settle_adapters(loaded, said, *method);
   settle_common(loaded, said, *method);
   read_options(loaded, said, *method, methods, wrong);
   if (!wrong.empty())

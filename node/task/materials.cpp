@@ -101,7 +101,8 @@ std::size_t groups_of(const experiment& x) {
 }
 
 /// What is known of examples that are elsewhere, and none of them.
-materials elsewhere_of(const experiment& x, const model_maker& make_model) {
+materials elsewhere_of(const experiment& x, const model_maker& make_model,
+                       const inner_model_maker& make_inner) {
   auto data = std::make_shared<models::dataset>();
   data->name = "elsewhere";
   data->classes = x.data.classes;
@@ -114,6 +115,7 @@ materials elsewhere_of(const experiment& x, const model_maker& make_model) {
               .test_size = 0,
               .make_objective = [what = x.model, data,
                                  make_model] { return make_model(what, data); },
+              .make_inner = inner_over(x, data, make_inner),
               .has_labels = true};
   m.shape = {.inputs = x.data.inputs, .classes = x.data.classes};
   m.make_common = common_over(x, data, make_model);
@@ -121,7 +123,8 @@ materials elsewhere_of(const experiment& x, const model_maker& make_model) {
 }
 
 result<materials> examples_of(const experiment& x,
-                              const model_maker& make_model) {
+                              const model_maker& make_model,
+                              const inner_model_maker& make_inner) {
   auto loaded = load_data(x);
   if (!loaded)
     return tl::make_unexpected(loaded.error());
@@ -139,6 +142,7 @@ result<materials> examples_of(const experiment& x,
               .test_size = data->test.size,
               .make_objective = [what = x.model, data,
                                  make_model] { return make_model(what, data); },
+              .make_inner = inner_over(x, data, make_inner),
               .groups = groups_of(x),
               .truths = {},
               .data_digest = [data] { return models::digest_of(*data); },
@@ -171,8 +175,25 @@ common_over(const experiment& x, std::shared_ptr<const models::dataset> data,
   };
 }
 
+inner_maker inner_over(const experiment& x,
+                       std::shared_ptr<const models::dataset> data,
+                       const inner_model_maker& make_inner) {
+  if (x.model.factors != model_options::factors_rule::inside)
+    return {};
+  return
+    [what = x.model, data = std::move(data), make_inner](shared_values base) {
+      return make_inner(what, data, std::move(base));
+    };
+}
+
 result<materials> materials_of(const experiment& x,
                                const model_maker& make_model) {
+  return materials_of(x, make_model, make_torch_inner);
+}
+
+result<materials> materials_of(const experiment& x,
+                               const model_maker& make_model,
+                               const inner_model_maker& make_inner) {
   switch (x.data.kind) {
     case data_options::format::quadratic:
       return quadratic_of(x);
@@ -181,11 +202,11 @@ result<materials> materials_of(const experiment& x,
     case data_options::format::low_rank:
       return low_rank_of(x);
     case data_options::format::elsewhere:
-      return elsewhere_of(x, make_model);
+      return elsewhere_of(x, make_model, make_inner);
     case data_options::format::language:
       return language_of(x, make_torch_language);
     default:
-      return examples_of(x, make_model);
+      return examples_of(x, make_model, make_inner);
   }
 }
 

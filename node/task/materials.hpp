@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/result.hpp"
+#include "core/values.hpp"
 #include "models/data/example_set.hpp"
 #include "models/language/base.hpp"
 #include "models/language/language_config.hpp"
@@ -32,6 +33,14 @@ using language_maker = std::function<result<std::unique_ptr<models::objective>>(
   std::shared_ptr<const models::language_base> base,
   std::shared_ptr<const models::token_rows> rows)>;
 
+/// Makes a model whose adapters stand inside it, over these weights.
+using inner_maker =
+  std::function<result<std::unique_ptr<models::objective>>(shared_values base)>;
+using inner_model_maker =
+  std::function<result<std::unique_ptr<models::objective>>(
+    const model_options& what, std::shared_ptr<const models::dataset> data,
+    shared_values base)>;
+
 /// What an example must be that somebody else brings. Without extents none can
 /// be brought.
 struct example_shape {
@@ -45,6 +54,8 @@ struct materials {
   models::partition clients;
   std::size_t test_size = 0;
   models::objective_factory make_objective;
+  /// Of who trains; empty: clients train what `make_objective` makes.
+  inner_maker make_inner = {};
   bool has_labels = true;
   std::size_t groups =
     0; ///< Client k is in group (k - 1) mod this; 0: unknown.
@@ -72,8 +83,19 @@ models::objective_factory
 common_over(const experiment& x, std::shared_ptr<const models::dataset> data,
             const model_maker& make_model);
 
-/// Reads or makes them. Returns `invalid_config` or `invalid_data`.
+/// Makes what clients train over examples; empty where adapters are composed.
+inner_maker inner_over(const experiment& x,
+                       std::shared_ptr<const models::dataset> data,
+                       const inner_model_maker& make_inner);
+
+/// Reads or makes them. Returns `invalid_config` or `invalid_data`. Models
+/// whose adapters stand inside are by the torch that the first of them loads.
 [[nodiscard]] result<materials> materials_of(const experiment& x,
                                              const model_maker& make_model);
+
+/// The same by a torch that is there.
+[[nodiscard]] result<materials>
+materials_of(const experiment& x, const model_maker& make_model,
+             const inner_model_maker& make_inner);
 
 } // namespace troupe::node

@@ -10,6 +10,7 @@
 #include "models/data/partition.hpp"
 #include "models/data/pixels.hpp"
 #include "node/task/own_text.hpp"
+#include "node/task/torch_model.hpp"
 
 namespace troupe::node {
 
@@ -123,6 +124,7 @@ materials materials_of(const experiment& x, const own_data& mine, client_id me,
           .test_size = mine.data->test.size,
           .make_objective = [what = x.model, data = mine.data,
                              make_model] { return make_model(what, data); },
+          .make_inner = inner_over(x, mine.data, make_torch_inner),
           .groups = 0,
           .truths = {},
           .data_digest = {},

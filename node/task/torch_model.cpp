@@ -46,6 +46,14 @@ models::norm_kind norm_of(model_options::norm_rule x) {
                                               : models::norm_kind::group;
 }
 
+models::model_config config_of(const model_options& what) {
+  return {.kind = kind_of(what.kind),
+          .hidden = {what.hidden.begin(), what.hidden.end()},
+          .path = what.path,
+          .width = what.width,
+          .norm = norm_of(what.norm)};
+}
+
 result<const models::torch_functions*> open_module() {
   constexpr const char* name = "libtroupe_torch.so";
   std::error_code ignored;
@@ -84,13 +92,15 @@ result<const models::torch_functions*> load_torch() {
 model_maker models_by(const models::torch_functions& torch) {
   return [&torch](const model_options& what,
                   std::shared_ptr<const models::dataset> data) {
-    return torch.make_objective(
-      {.kind = kind_of(what.kind),
-       .hidden = {what.hidden.begin(), what.hidden.end()},
-       .path = what.path,
-       .width = what.width,
-       .norm = norm_of(what.norm)},
-      std::move(data));
+    return torch.make_objective(config_of(what), std::move(data));
+  };
+}
+
+inner_model_maker inner_models_by(const models::torch_functions& torch) {
+  return [&torch](const model_options& what,
+                  std::shared_ptr<const models::dataset> data,
+                  shared_values base) {
+    return torch.make_inner(config_of(what), std::move(data), std::move(base));
   };
 }
 
@@ -101,6 +111,16 @@ make_torch_model(const model_options& what,
   if (!torch)
     return tl::make_unexpected(torch.error());
   return models_by(**torch)(what, std::move(data));
+}
+
+result<std::unique_ptr<models::objective>>
+make_torch_inner(const model_options& what,
+                 std::shared_ptr<const models::dataset> data,
+                 shared_values base) {
+  const auto torch = load_torch();
+  if (!torch)
+    return tl::make_unexpected(torch.error());
+  return inner_models_by(**torch)(what, std::move(data), std::move(base));
 }
 
 result<std::unique_ptr<models::objective>>

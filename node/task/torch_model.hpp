@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "core/result.hpp"
+#include "core/values.hpp"
 #include "models/data/example_set.hpp"
 #include "models/language/base.hpp"
 #include "models/language/language_config.hpp"
@@ -29,6 +30,15 @@ model_maker models_by(const models::torch_functions& torch);
 [[nodiscard]] result<std::unique_ptr<models::objective>>
 make_torch_model(const model_options& what,
                  std::shared_ptr<const models::dataset> data);
+
+inner_model_maker inner_models_by(const models::torch_functions& torch);
+
+/// The same whose adapters stand inside its layers, over weights that nobody
+/// trains.
+[[nodiscard]] result<std::unique_ptr<models::objective>>
+make_torch_inner(const model_options& what,
+                 std::shared_ptr<const models::dataset> data,
+                 shared_values base);
 
 /// A language model, by the torch that the first call loads.
 [[nodiscard]] result<std::unique_ptr<models::objective>>

@@ -19,6 +19,7 @@
 #include "node/task/common_values.hpp"
 #include "node/task/experts.hpp"
 #include "node/task/first_values.hpp"
+#include "node/task/inside.hpp"
 #include "node/task/life.hpp"
 #include "node/task/recipe_of.hpp"
 #include "policies/mixing.hpp"
@@ -273,11 +274,15 @@ result<void> build(const experiment& x, materials found, workload& w) {
     w.initial = std::move(*initial);
   }
   w.blocks = std::make_shared<const models::layout>(std::move(*blocks));
+  const auto make_inner = found.make_inner;
   auto task = task_of(x, w, std::move(found), beside->adapters);
   task->inside = beside->inside;
   task->experts = std::move(*experts);
   if (auto ok = complete(x, **model, *beside, *task); !ok)
     return ok;
+  if (make_inner)
+    if (auto ok = stand_inside(make_inner, *task); !ok)
+      return ok;
   // What is frozen is a part of it.
   w.blocks = std::make_shared<const models::layout>(task->blocks);
   w.task = std::move(task);
@@ -314,12 +319,17 @@ result<workload> prepare(const experiment& x, materials found) {
   w.shape.examples_max =
     x.merge.samples_max ? x.merge.samples_max : largest(found.clients);
   w.make_objective = found.make_objective;
+  const auto make_inner = found.make_inner;
   if (auto ok = build(x, std::move(found), w); !ok)
     return tl::make_unexpected(ok.error());
-  w.trainers_of =
-    [make = w.make_objective](std::shared_ptr<const models::local_task> x) {
-      return models::guarded(models::local_trainers(std::move(x), make));
-    };
+  w.trainers_of = [make_whole = w.make_objective,
+                   make_inner](std::shared_ptr<const models::local_task> x) {
+    auto make = make_whole;
+    if (make_inner)
+      make = [make_inner, base = base_of(*x)] { return make_inner(base); };
+    return models::guarded(
+      models::local_trainers(std::move(x), std::move(make)));
+  };
   w.make_trainer = w.trainers_of(w.task);
   return w;
 }

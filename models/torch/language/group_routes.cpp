@@ -9,7 +9,7 @@
 #include "core/text.hpp"
 #include "models/language/names.hpp"
 #include "models/language/router_tensors.hpp"
-#include "models/torch/language/group_buffers.hpp"
+#include "models/torch/group_buffers.hpp"
 
 namespace troupe::models {
 
@@ -62,7 +62,7 @@ result<void> group_buffers::check_expert(const inner_group& x,
                   + std::to_string(*x.expert + 1) + " experts would do");
   for (const auto& m : x.plan.matrices) {
     const auto& name = base_->tensors()[place_at_.at(m.at)].name;
-    if (!is_of_feed_forward(base_->spec(), name))
+    if (!is_of_feed_forward(*spec_, name))
       return refuse(in_quotes(x.name) + " is of expert "
                     + std::to_string(*x.expert) + " and adapts "
                     + in_quotes(name)
@@ -99,15 +99,17 @@ result<void> group_buffers::check_routes(const routing_options& how) const {
 }
 
 result<void> group_buffers::route(const routing_options& how) {
+  if (spec_ == nullptr)
+    return refuse("experts stand in feed-forward blocks of a language model, "
+                  "and this model has none; a method without experts would do");
   if (auto ok = check_routes(how); !ok)
     return ok;
   auto groups = groups_;
   if (has_routers_)
     groups.pop_back();
   const bool routers = how.experts > 1 && !how.even;
-  const auto& spec = base_->spec();
   if (routers)
-    groups.push_back(make_routers(spec, how, base_size_));
+    groups.push_back(make_routers(*spec_, how, base_size_));
   lay_out(std::move(groups), routers);
   if (how.experts == 1)
     return {};
@@ -115,7 +117,7 @@ result<void> group_buffers::route(const routing_options& how) {
   if (routers)
     for (const auto& x : states_.back().leaves)
       by_layer.push_back(x.values);
-  parts_.route({spec, how, std::move(by_layer)});
+  parts_.route({*spec_, how, std::move(by_layer)});
   return {};
 }
 

@@ -20,7 +20,7 @@
 #include "models/language/language_config.hpp"
 #include "models/language/token_rows.hpp"
 #include "models/objective.hpp"
-#include "models/torch/language/curvature.hpp"
+#include "models/torch/curvature.hpp"
 #include "models/torch/language/learned_parts.hpp"
 #include "models/torch/language/network.hpp"
 #include "models/torch/language/passes.hpp"

@@ -7,7 +7,7 @@
 
 #include "models/inner_adapters.hpp"
 #include "models/language/base.hpp"
-#include "models/torch/language/group_buffers.hpp"
+#include "models/torch/group_buffers.hpp"
 #include "models/torch/language/parts.hpp"
 
 namespace troupe::models {

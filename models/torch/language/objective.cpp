@@ -13,7 +13,7 @@
 #include "core/assert.hpp"
 #include "models/torch/language/beam.hpp"
 #include "models/torch/language/chunked_loss.hpp"
-#include "models/torch/language/curvature.hpp"
+#include "models/torch/curvature.hpp"
 #include "models/torch/language/fit.hpp"
 #include "models/torch/language/learned_parts.hpp"
 #include "models/torch/language/network.hpp"

@@ -1,6 +1,6 @@
 // Products with tensors that nobody trains, however they are kept.
 
-#include "models/torch/language/frozen_parts.hpp"
+#include "models/torch/frozen_parts.hpp"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/language/base.hpp"
 #include "tests/support/small_adapters.hpp"
 #include "tests/support/tiny_language.hpp"
 

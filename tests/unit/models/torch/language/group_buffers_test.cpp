@@ -1,7 +1,7 @@
 // Adapters inside the layers of tiny models: what a composed model says, and
 // its slopes.
 
-#include "models/torch/language/group_buffers.hpp"
+#include "models/torch/group_buffers.hpp"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

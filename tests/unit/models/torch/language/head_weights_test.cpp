@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "models/torch/language/group_buffers.hpp"
+#include "models/torch/group_buffers.hpp"
 #include "tests/support/tiny_language.hpp"
 
 namespace troupe::models {

@@ -16,7 +16,7 @@
 
 #include "models/language/base.hpp"
 #include "models/language/tokenizer.hpp"
-#include "models/torch/language/frozen_parts.hpp"
+#include "models/torch/frozen_parts.hpp"
 #include "models/torch/language/network.hpp"
 #include "models/torch/language/objective.hpp"
 #include "node/commands/eval_text.hpp"

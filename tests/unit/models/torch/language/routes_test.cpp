@@ -15,8 +15,8 @@
 
 #include "models/continuations.hpp"
 #include "models/inner_adapters.hpp"
-#include "models/torch/language/frozen_parts.hpp"
-#include "models/torch/language/group_buffers.hpp"
+#include "models/torch/frozen_parts.hpp"
+#include "models/torch/group_buffers.hpp"
 #include "models/torch/language/network.hpp"
 #include "tests/support/expert_scene.hpp"
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/torch/language/frozen_parts.hpp"
+#include "models/torch/frozen_parts.hpp"
 #include "tests/support/passing_backend.hpp"
 #include "tests/support/small_adapters.hpp"
 #include "tests/support/tiny_language.hpp"

@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-#include "models/torch/language/frozen_parts.hpp"
+#include "models/torch/frozen_parts.hpp"
 
 namespace troupe::models {
 
@@ -16,7 +16,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-using shared_base = std::shared_ptr<const language_base>;
+using shared_base = std::shared_ptr<const frozen_weights>;
 
 /// So many values are dequantised at once: they stay in a cache, and a product
 /// with them is one of matrices.
@@ -24,7 +24,7 @@ constexpr std::size_t values_at_once = 1 << 16;
 
 /// Calls f(first row, some rows as a matrix) until all rows had their turn.
 template <class Function>
-void for_some_rows(const language_base& base, std::size_t place, Function f) {
+void for_some_rows(const frozen_weights& base, std::size_t place, Function f) {
   const auto rows = base.rows(place), columns = base.columns(place);
   const auto most =
     std::min(rows, std::max<std::size_t>(1, values_at_once / columns));
@@ -88,7 +88,7 @@ struct frozen_function : torch::autograd::Function<frozen_function> {
 
 } // namespace
 
-at::Tensor frozen_product(std::shared_ptr<const language_base> base,
+at::Tensor frozen_product(std::shared_ptr<const frozen_weights> base,
                           std::size_t place, const at::Tensor& x) {
   auto sizes = x.sizes().vec();
   sizes.back() = static_cast<std::int64_t>(base->rows(place));

@@ -1,4 +1,4 @@
-#include "models/torch/language/frozen_parts.hpp"
+#include "models/torch/frozen_parts.hpp"
 
 #include <ATen/ATen.h>
 
@@ -22,7 +22,7 @@ at::Tensor joined(const std::vector<at::Tensor>& xs, bool is_kept) {
 
 } // namespace
 
-frozen_parts::frozen_parts(std::shared_ptr<const language_base> base)
+frozen_parts::frozen_parts(std::shared_ptr<const frozen_weights> base)
   : base_(std::move(base)) {
   const auto& tensors = base_->tensors();
   for (std::size_t place = 0; place < tensors.size(); ++place) {
@@ -83,9 +83,10 @@ at::Tensor frozen_parts::filled(std::size_t place) const {
     if (is_out_[x.group])
       continue;
     const auto group = static_cast<std::int64_t>(x.group);
-    values =
-      values
-      + (weights_.defined() ? x.values * weights_.select(0, group) : x.values);
+    values = values
+             + (weights_.defined() && !x.counts_one
+                  ? x.values * weights_.select(0, group)
+                  : x.values);
   }
   return values;
 }
@@ -184,6 +185,8 @@ at::Tensor frozen_parts::product(std::size_t weight, std::size_t bias,
   }
   if (!beside_.contains(weight))
     return y;
+  if (x.dim() == 2)
+    return beside(weight, {}, y, x);
   return beside(weight, {}, y.reshape({-1, y.size(-1)}),
                 x.reshape({-1, x.size(-1)}))
     .reshape(y.sizes());

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "models/objective.hpp"
-#include "models/torch/language/group_buffers.hpp"
+#include "models/torch/group_buffers.hpp"
 
 namespace troupe::models {
 

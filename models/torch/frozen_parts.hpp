@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "kernels/backend.hpp"
-#include "models/language/base.hpp"
+#include "models/language/frozen_weights.hpp"
 #include "models/torch/language/parts.hpp"
 #include "models/torch/language/routed_blocks.hpp"
 
@@ -25,7 +25,7 @@ namespace troupe::models {
 /// product.
 class frozen_parts final : public model_parts {
 public:
-  explicit frozen_parts(std::shared_ptr<const language_base> base);
+  explicit frozen_parts(std::shared_ptr<const frozen_weights> base);
 
   /// Of one group and one tensor of the base: u is rank x outputs, v rank x
   /// inputs.
@@ -40,6 +40,7 @@ public:
   struct attached_weights {
     at::Tensor values;
     std::size_t group = 0;
+    bool counts_one = false; ///< Whatever the weights are.
   };
 
   /// By the place of the tensor that they stand beside; these and no others,
@@ -101,7 +102,7 @@ private:
   /// With the weights that are added to it.
   at::Tensor filled(std::size_t place) const;
 
-  std::shared_ptr<const language_base> base_;
+  std::shared_ptr<const frozen_weights> base_;
   std::vector<at::Tensor> views_; ///< Undefined where a tensor is no f32.
   std::map<std::size_t, std::vector<attached_factors>> beside_;
   std::map<std::size_t, std::vector<attached_weights>> added_;
@@ -114,7 +115,7 @@ private:
 
 /// x W^T of rows that are dequantised as they are used; its derivative is y W
 /// by the same rows, and so on. @pre x [… x inputs]
-at::Tensor frozen_product(std::shared_ptr<const language_base> base,
+at::Tensor frozen_product(std::shared_ptr<const frozen_weights> base,
                           std::size_t place, const at::Tensor& x);
 
 /// y + scale * sum of w_c * (x V_c^T) U_c: weights undefined, [terms] or [n x

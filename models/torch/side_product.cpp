@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "models/torch/language/frozen_parts.hpp"
+#include "models/torch/frozen_parts.hpp"
 
 namespace troupe::models {
 

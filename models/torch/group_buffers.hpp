@@ -11,13 +11,14 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "models/aligned.hpp"
 #include "models/inner_adapters.hpp"
 #include "models/language/base.hpp"
-#include "models/torch/language/frozen_parts.hpp"
+#include "models/torch/frozen_parts.hpp"
 
 namespace troupe::models {
 
@@ -28,6 +29,10 @@ using row_pass = std::function<result<void>(split part, std::uint32_t row)>;
 /// aligned), as leaves of torch's graph. All of inner_adapters.
 class group_buffers final : public inner_adapters {
 public:
+  /// @param spec of a language model, whose tokens can be routed, and as long
+  /// as the base; null: of no such model
+  group_buffers(std::shared_ptr<const frozen_weights> base,
+                const language_spec* spec);
   explicit group_buffers(std::shared_ptr<const language_base> base);
 
   /// Of all groups, in order.
@@ -121,7 +126,10 @@ private:
     return has_routers_ && group + 1 == groups_.size();
   }
 
-  std::shared_ptr<const language_base> base_;
+  std::string name_of_model() const;
+
+  std::shared_ptr<const frozen_weights> base_;
+  const language_spec* spec_;                   ///< Null: no language model's.
   std::map<std::size_t, std::size_t> place_at_; ///< By a tensor's beginning.
   std::size_t base_size_ = 0;
   frozen_parts parts_;

@@ -1,4 +1,4 @@
-#include "models/torch/language/curvature.hpp"
+#include "models/torch/curvature.hpp"
 
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>

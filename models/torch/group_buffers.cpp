@@ -1,4 +1,4 @@
-#include "models/torch/language/group_buffers.hpp"
+#include "models/torch/group_buffers.hpp"
 
 #include <ATen/ATen.h>
 
@@ -39,7 +39,14 @@ std::vector<float> initial_routers(const adapter_plan& plan,
 } // namespace
 
 group_buffers::group_buffers(std::shared_ptr<const language_base> base)
+  : group_buffers(base, &base->spec()) {
+  // nop
+}
+
+group_buffers::group_buffers(std::shared_ptr<const frozen_weights> base,
+                             const language_spec* spec)
   : base_(std::move(base)),
+    spec_(spec),
     parts_(base_) {
   const auto& tensors = base_->tensors();
   for (std::size_t place = 0; place < tensors.size(); ++place) {
@@ -54,6 +61,10 @@ const tensor_list& group_buffers::base_list() const noexcept {
 
 const digest& group_buffers::base_content() const noexcept {
   return base_->content();
+}
+
+std::string group_buffers::name_of_model() const {
+  return spec_ != nullptr ? describe(*spec_) + ',' : "this model";
 }
 
 bool group_buffers::learns() const noexcept {
@@ -88,16 +99,25 @@ std::vector<float> group_buffers::initial(std::uint64_t seed) const {
 }
 
 result<void> group_buffers::check(const inner_group& x) const {
+  const auto and_model =
+    "; a plan over the tensors of " + name_of_model() + " would do";
   for (const auto& v : x.plan.vectors) {
     const auto found = place_at_.find(v.at);
-    if (found == place_at_.end()
-        || !base_->tensors()[found->second].name.starts_with(head_prefix)
-        || base_->tensors()[found->second].size() != v.size)
+    const bool is_there = found != place_at_.end()
+                          && base_->tensors()[found->second].size() == v.size;
+    if (spec_ == nullptr && !is_there)
+      return refuse(x, "has a tensor of " + std::to_string(v.size)
+                         + " values at value " + std::to_string(v.at)
+                         + ", where this model has none" + and_model);
+    if (spec_ != nullptr
+        && (!is_there
+            || !base_->tensors()[found->second].name.starts_with(head_prefix)))
       return refuse(x, "adapts biases, which adapters inside layers do not; "
                        "adapter_bias = 0 would do");
   }
-  const auto and_model =
-    "; a plan over the tensors of " + describe(base_->spec()) + ", would do";
+  if (x.counts_one && !x.plan.matrices.empty())
+    return refuse(x, "has factors, which a share of a mixture is of; tensors "
+                     "that are whole would do");
   if (x.plan.model_size != base_size_)
     return refuse(x, "is a plan over " + std::to_string(x.plan.model_size)
                        + " values, and this model has "
@@ -196,7 +216,8 @@ void group_buffers::stand_beside() {
       whole.emplace_back(
         place, frozen_parts::attached_weights{
                  .values = add(v.in_adapter, base_->tensors()[place].shape),
-                 .group = i});
+                 .group = i,
+                 .counts_one = x.counts_one});
     }
     if (is_router(i)) {
       std::size_t first = 0;
