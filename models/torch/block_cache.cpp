@@ -83,10 +83,12 @@ private:
   head* take(std::size_t bytes) const {
     const std::lock_guard lock{mutex_};
     const auto found = free_.find(bytes);
-    if (found == free_.end() || found->second.empty())
+    if (found == free_.end())
       return nullptr;
     auto* block = found->second.back();
     found->second.pop_back();
+    if (found->second.empty())
+      free_.erase(found);
     facts_.kept_bytes -= bytes;
     ++facts_.reused;
     return block;
