@@ -52,8 +52,14 @@ struct gate_bend {
 template <class T>
 void bend_gates(const gate_bend<T>& x, const T* __restrict chance,
                 std::int64_t first, std::int64_t n) {
-  const T* __restrict along = x.along + first, * __restrict up = x.up + first, * __restrict gate = x.gate + first, * __restrict of_up = x.of_up + first, * __restrict of_gate = x.of_gate + first;
-  T* __restrict to_along = x.to_along + first, * __restrict to_up = x.to_up + first, * __restrict to_gate = x.to_gate + first;
+  const T* __restrict along = x.along + first;
+  const T* __restrict up = x.up + first;
+  const T* __restrict gate = x.gate + first;
+  const T* __restrict of_up = x.of_up + first;
+  const T* __restrict of_gate = x.of_gate + first;
+  T* __restrict to_along = x.to_along + first;
+  T* __restrict to_up = x.to_up + first;
+  T* __restrict to_gate = x.to_gate + first;
   for (std::int64_t i = 0; i < n; ++i) {
     const T s = chance[i], g = gate[i];
     const T slope = s * (1 + g * (1 - s));
