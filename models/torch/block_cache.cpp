@@ -4,6 +4,7 @@
 #include <c10/util/Exception.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <new>
@@ -40,16 +41,18 @@ head* new_block(std::size_t bytes) {
 
 class block_cache final : public c10::Allocator {
 public:
-  c10::DataPtr allocate(std::size_t bytes) const override {
-    if (bytes == 0)
-      return {nullptr, nullptr, &give_back, c10::DeviceType::CPU};
-    const auto all = with_head(bytes);
-    auto* block = all < block_cache_least ? nullptr : take(all);
-    if (block == nullptr)
-      block = new_block(all);
-    auto* data = reinterpret_cast<std::byte*>(block) + alignment;
-    c10::profiledCPUMemoryReporter().New(data, bytes);
-    return {data, data, &give_back, c10::DeviceType::CPU};
+  // One of the two is torch's, by its version, and so is `copy_data`: so none
+  // of them says `override`.
+  c10::DataPtr allocate(std::size_t bytes) const {
+    return allocated(bytes);
+  }
+
+  c10::DataPtr allocate(std::size_t bytes) {
+    return allocated(bytes);
+  }
+
+  void copy_data(void* to, const void* from, std::size_t bytes) const {
+    std::memcpy(to, from, bytes);
   }
 
   c10::DeleterFnPtr raw_deleter() const override {
@@ -68,13 +71,26 @@ public:
   }
 
 private:
+  c10::DataPtr allocated(std::size_t bytes) const {
+    if (bytes == 0)
+      return {nullptr, nullptr, &give_back, c10::DeviceType::CPU};
+    const auto all = with_head(bytes);
+    auto* block = all < block_cache_least ? nullptr : take(all);
+    if (block == nullptr)
+      block = new_block(all);
+    auto* data = reinterpret_cast<std::byte*>(block) + alignment;
+    c10::profiledCPUMemoryReporter().New(data, bytes);
+    return {data, data, &give_back, c10::DeviceType::CPU};
+  }
+
   static void give_back(void* data) {
     if (data == nullptr)
       return;
     c10::profiledCPUMemoryReporter().Delete(data);
     auto* block =
       reinterpret_cast<head*>(static_cast<std::byte*>(data) - alignment);
-    if (block->bytes < block_cache_least || is_watched)
+    if (block->bytes < block_cache_least || block->bytes > block_cache_most
+        || is_watched)
       std::free(block);
     else
       instance().keep(block);

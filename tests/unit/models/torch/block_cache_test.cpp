@@ -64,6 +64,8 @@ TEST_F(block_cache, keeps_no_more_than_its_bound) {
     of_bytes((std::int64_t{500} << 20) + i * 4096);
     EXPECT_LE(facts_of_block_cache().kept_bytes, block_cache_most);
   }
+  of_bytes(static_cast<std::int64_t>(block_cache_most) + 1);
+  EXPECT_LE(facts_of_block_cache().kept_bytes, block_cache_most);
   of_bytes(1 << 20);
   const auto before = facts_of_block_cache().reused;
   of_bytes(1 << 20);
