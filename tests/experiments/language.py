@@ -119,17 +119,18 @@ def show_perplexities(title, rows):
 
 
 def relations(rows, kind=""):
-    """Of the publication's claims, (what, whether it is so): {kind} of who sends, as in ', buffered'."""
+    """Of the publication's claims, (what, whether it is so), by those methods that there are rows of: {kind} of who sends, as in
+    ', buffered'."""
     name = {x: x + (kind if x + kind in rows else "") for x in METHODS}
-    of = {x: mean(rows, name[x], "clients_perplexity")[0] for x in METHODS}
-    better = min(of["comigs_2s"], of["comigs_2g"])
+    of = {x: mean(rows, name[x], "clients_perplexity")[0] for x in METHODS if name[x] in rows}
+    plain, kinds = ([x for x in those if x in of] for those in (("local_lora", "fedavg_lora"), ("comigs_2s", "comigs_2g")))
+    better = min(of[x] for x in kinds)
     said = lambda *those: ", ".join(f"{name[x]} {of[x]:.3f}" for x in those)
-    return [(f"R4: {said('comigs_2s', 'local_lora')}", of["comigs_2s"] < of["local_lora"]),
-            (f"R4: {said('comigs_2g', 'fedavg_lora')}", of["comigs_2g"] < of["fedavg_lora"]),
+    return [*((f"R4: {said(ours, theirs)}", of[ours] < of[theirs]) for ours, theirs in zip(kinds, plain)),
             (f"R5: {said('comigs', 'pfedmoe')}", of["comigs"] < of["pfedmoe"]),
-            (f"R1: {said('comigs', 'local_lora', 'fedavg_lora')}", of["comigs"] < min(of["local_lora"], of["fedavg_lora"])),
-            (f"R2: comigs{kind} {100 * (of['comigs'] / better - 1):+.2f} % from the better of 2S and 2G, at most 8 wanted",
-             of["comigs"] <= 1.08 * better)]
+            (f"R1: {said('comigs', *plain)}", of["comigs"] < min(of[x] for x in plain)),
+            (f"R2: comigs{kind} {100 * (of['comigs'] / better - 1):+.2f} % from {' and '.join(name[x] for x in kinds)}, the better, "
+             "at most 8 wanted", of["comigs"] <= 1.08 * better)]
 
 
 def generalist_of(said):
@@ -204,7 +205,7 @@ def vary(troupe, folder, texts, is_dry=False):
     first = base_in(texts) if is_dry else pretrained(troupe, texts, bounds)
     of_small = Maker(troupe, folder, 2, Evidence(EVIDENCE / "language_small.jsonl", texts))
     maker = Maker(troupe, folder, 2, Evidence(EVIDENCE / "language_vary.jsonl", texts))
-    defaults = cells_of("languages", example, rows_of(EXAMPLES / "comigs/sweep_languages.toml", METHODS), (1,),
+    defaults = cells_of("languages", example, rows_of(EXAMPLES / "comigs/sweep_languages.toml", language_vary.FIRST), (1,),
                         [f"model.path={first}", *here])
     model_of = lambda changes: base_in(texts, changes) if is_dry else pretrained(troupe, texts, bounds, changes)
     if is_dry:
@@ -215,7 +216,7 @@ def vary(troupe, folder, texts, is_dry=False):
         for x in settings.values():
             check_equal(troupe, example, [f"model.path={model_of(x.base)}", *here, *x.changes], (1,))
         rows, known = maker.make_all(cells), {x.row: [of_small.make(x)] for x in defaults}
-        language_vary.show(thing, language_vary.settings_in(thing, rows, known), relations, METHODS)
+        language_vary.show(thing, language_vary.settings_in(thing, rows, known), relations)
     show_figure(language_curves.vary(maker.evidence.lines, of_small.evidence.lines), folder / "vary.svg")
     of_small.prove(defaults)
     return bounds.wrong

@@ -164,7 +164,7 @@ def small(lines):
 
 def vary(lines, defaults):
     """Of each thing that there are lines of the small scale's own panel, and then one for each setting: three in a row."""
-    order = list(OF_METHODS)
+    order = [x for x in OF_METHODS if x in language_vary.FIRST]
     home, rows = found(defaults, "languages", order, "languages"), []
     for thing, settings in language_vary.THINGS.items():
         drawn = {language_vary.DEFAULT: home}

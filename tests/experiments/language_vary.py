@@ -3,7 +3,8 @@
 Cosines last as long as a run, so a run of 800 steps is at its 200th not where one of 200 ends. Routers have a burst after
 every thirty steps of however many, and CoMiGS's their own rate, which stays. Half and a quarter of the validation rows are cut
 from the same texts. More of them leave fewer tokens to learn from, so twice as many stand beside as many as ever of the same
-texts. A base has its own pretraining, of the same texts and steps."""
+texts. A base has its own pretraining, of the same texts and steps. Methods are those by which the missed claims are decided: FedAvg
+and 2G are 75 above Local and 2S in the small scale, with seed 1."""
 
 import shlex
 import subprocess
@@ -12,8 +13,8 @@ from dataclasses import dataclass
 from cells import Cell, value
 
 DEFAULT = "as in small"
-FIRST = ["comigs", "local_lora", "pfedmoe", "comigs_2s", "comigs_2g", "fedavg_lora"]  # What says most.
-WATCHERS = ["comigs", "comigs_2s", "comigs_2g"]  # Whose routers learn from validation rows. Others look at none in training.
+FIRST = ["comigs", "local_lora", "pfedmoe", "comigs_2s"]  # What says most.
+WATCHERS = ["comigs", "comigs_2s"]  # Whose routers learn from validation rows. Others look at none in training.
 MORE_TO_WATCH = ["validation_share=0.4", "data.tokens=97000"]
 FEWER, TWICE = "of 97,000 tokens: 40,000", "of 97,000 tokens: 80,000"
 
@@ -65,14 +66,14 @@ def perplexity_in(said):
     return f"{end:.3f}" + (f" ({least:.3f})" if least < end - 0.0005 else "")
 
 
-def show(thing, settings, relations, methods):
+def show(thing, settings, relations):
     """A row for each setting, and its claims in numbers. @param relations language.relations"""
     claims = {name: relations(rows) for name, rows in settings.items()}
-    heads = [thing, *methods, "R4 of 2S", "R4 of 2G", "R5", "R1", "R2"]
+    heads = [thing, *FIRST, *(what.partition(":")[0] for what, _ in claims[DEFAULT])]
     print(f"\nSmall, `languages`, one seed, {thing} varied; in brackets the least on the way\n\n| " + " | ".join(heads) + " |\n"
           + "| --- " * len(heads) + "|")
     for name, rows in settings.items():
-        cells = [perplexity_in(rows[x][0]) for x in methods] + ["is so" if true else "is not" for _, true in claims[name]]
+        cells = [perplexity_in(rows[x][0]) for x in FIRST] + ["is so" if true else "is not" for _, true in claims[name]]
         print(f"| {name} | " + " | ".join(cells) + " |")
     print()
     for name in THINGS[thing]:
