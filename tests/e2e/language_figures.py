@@ -166,6 +166,16 @@ def check_small(scratch):
     check(">comigs, buffered (333.0)</text>" in text, True, "a legend with ends")
 
 
+def check_users():
+    """What is drawn of a user is that user's own, and a study without lines has no panel."""
+    curve = [[v, {"clients_perplexity": 1, "perplexity_merged.1": 10 + v, "perplexity_merged.4": 40 + v}] for v in (5, 20)]
+    lines = {Cell("experts", "much text: 1 specialist", 1, None).name: {"said": ended(1) | {"curve": curve}}}
+    figure = language_curves.users(lines)
+    check([(x.title, x.lines) for row in figure.rows for x in row if x.title[:2] in ("Ge", "Du")],
+          [("German: all of the text", {"1 specialist": [(50, 15), (200, 30)]}),
+           ("Dutch: little text", {"2 experts": [(50, 45), (200, 60)]})], "panels of users")
+
+
 def check_varied(scratch):
     """A setting without lines has no panel, and its thing none either."""
     defaults = {f"languages.{m}.1": {"said": ended(300)} for m in language.METHODS}
@@ -195,4 +205,5 @@ if __name__ == "__main__":
     check_bases(at)
     check_styles()
     check_small(at)
+    check_users()
     check_varied(at)

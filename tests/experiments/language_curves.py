@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Perplexity over steps as a figure, of the lines in docs/evidence/runs: language_curves.py small | vary TO.svg
+"""Perplexity over steps as a figure, of the lines in docs/evidence/runs: language_curves.py small | users | vary TO.svg
 
 A line is what the first seed of a row scored, over the steps that a client had made: rounds of so many steps each or, of
 buffered rows, whose clients do not go in step, their mean. A method has one colour everywhere and is dashed where it is
@@ -27,8 +27,14 @@ BUFFERED, STILL = ", buffered", "pretrained"
 LEFT, RIGHT, ABOVE, BELOW, LINE = 44, 14, 36, 34, 14  # Of a panel's plot, and the height of a line of words.
 LEGEND_STEP = 120  # From one name to the next, where they are beside each other.
 X_TITLE, Y_TITLE = "steps of a client", "perplexity, mean of clients"
-Y_TITLE_OF_LEGEND = f"{Y_TITLE}; in brackets at the end"
 X_TITLE_BUFFERED = "steps of a client; of buffered rows (dashed) the mean of clients"
+
+SPECIALISTS = {"1 specialist": "much text: 1 specialist", "3": "much text: 3 specialists", "7": "much text: 7 specialists"}
+EXPERTS = {"2 experts": "much text: 1 specialist", "4": "little text: 4 experts", "8": "little text: 8 experts"}
+PARTNERS = {f"others have {n}": f"little text: the generalist alone, others {n}" for n in (2, 4, 8)}
+STUDIES = [("German", 1, "all of the text", SPECIALISTS), ("French", 2, "all of the text", SPECIALISTS),
+           ("Italian", 3, "little text", EXPERTS), ("Dutch", 4, "little text", EXPERTS),
+           ("Italian", 3, "the generalist alone", PARTNERS), ("Dutch", 4, "the generalist alone", PARTNERS)]
 
 
 @dataclass
@@ -46,6 +52,7 @@ class Figure:
     rows: list  # Of panels.
     wide: int = 430
     high: int = 230  # Of a panel's plot, with what is around it.
+    scores: str = Y_TITLE
     one_legend: bool = False  # Of all panels, above them; else each has its own, with what lines end at.
 
     @property
@@ -99,7 +106,7 @@ def plot(panel, at, top, figure):
     low, end = top + figure.high - BELOW, at + figure.wide - RIGHT
     x_of = lambda x: at + LEFT + (end - at - LEFT) * x / last
     y_of = lambda y: low - (low - top - ABOVE) * (y - least) / max(most - least, 1e-9)
-    out = [words(at + LEFT, top + 14, panel.title, more=' font-weight="bold"'), words(at + LEFT, top + 28, Y_TITLE if figure.one_legend else Y_TITLE_OF_LEGEND, "#555")]
+    out = [words(at + LEFT, top + 14, panel.title, more=' font-weight="bold"'), words(at + LEFT, top + 28, figure.scores if figure.one_legend else f"{figure.scores}; in brackets at the end", "#555")]
     for y in ticks(least, most):
         out += [line([(at + LEFT, y_of(y)), (end, y_of(y))], "#ddd", thick=1), words(at + LEFT - 4, y_of(y) + 4, f"{y:g}", anchor="end")]
     for x in ticks(0, last):
@@ -136,10 +143,10 @@ def draw(figure, path):
         f'<rect width="{size[0]}" height="{size[1]}" fill="#fff"/>', *out, "</svg>"]) + "\n", encoding="utf-8")
 
 
-def steps_of(said, example):
+def steps_of(said, example, score="clients_perplexity"):
     """[(steps that a client has made, perplexity)] of a run: one that is scored twice at its end has its end once."""
     table = tomllib.loads((EXAMPLES / f"{example}.toml").read_text(encoding="utf-8"))
-    curve = {v: x["clients_perplexity"] for v, x in said["curve"] if x.get("clients_perplexity")}
+    curve = {v: x[score] for v, x in said["curve"] if x.get(score)}
     end = said["visits"] * table["training"]["local_steps"] / len(table["data"]["users"])
     return [(v * end / max(curve), y) for v, y in sorted(curve.items())]
 
@@ -160,6 +167,21 @@ def small(lines):
         panels.append((title, {x: y for x, y in experts.items() if ("text" in x) == is_text}))
     made = [Panel(f"{title}, seed 1", x) for title, x in panels if x]
     return Figure([made[i:i + 2] for i in range(0, len(made), 2)])
+
+
+def users(lines):
+    """Of unequal experts, user by user: who has much text and more specialists, who has little and more experts, and who has the
+    generalist alone while others have more. A user's own perplexity is kept of models as they were merged."""
+    rows = []
+    for who, one, title, names in STUDIES:
+        made = {}
+        for name, row in names.items():
+            of = lines.get(Cell("experts", row, 1, None).name)
+            if of:
+                made[name] = steps_of(of["said"], "languages", f"perplexity_merged.{one}")
+        rows.append(Panel(f"{who}: {title}", made))
+    rows = [x for x in rows if x.lines]
+    return Figure([rows[i:i + 2] for i in range(0, len(rows), 2)], wide=360, scores="perplexity as merged")
 
 
 def vary(lines, defaults):
@@ -187,11 +209,12 @@ def lines_in(file):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("which", choices=["small", "vary"])
+    parser.add_argument("which", choices=["small", "users", "vary"])
     parser.add_argument("to", type=pathlib.Path)
     x = parser.parse_args()
     of_small = lines_in(EVIDENCE / "language_small.jsonl")
-    figure = small(of_small) if x.which == "small" else vary(lines_in(EVIDENCE / "language_vary.jsonl"), of_small)
+    of_others = lines_in(EVIDENCE / "language_vary.jsonl")
+    figure = {"small": lambda: small(of_small), "users": lambda: users(of_small), "vary": lambda: vary(of_others, of_small)}[x.which]()
     if not figure.rows:
         sys.exit(f"{EVIDENCE}: there is no line of {x.which} yet")
     draw(figure, x.to)
