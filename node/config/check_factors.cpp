@@ -19,10 +19,14 @@ void check_factors(const experiment& x, const entries& said,
   if (x.model.is_language())
     return refuse("factors = \"inside\" need not be said of a language model: "
                   "its adapters stand inside always");
+  if (kind == quadratic || kind == regression)
+    return refuse("factors = \"inside\" are beside products that torch "
+                  "computes, and kind = \"quadratic\" and \"regression\" are "
+                  "written out by hand: factors = \"composed\" would do");
   if (kind != softmax && kind != mlp)
     refuse("factors = \"inside\" are beside products of linear layers, and "
-           "convolutions, scripts and problems of their own have others: kind "
-           "= \"mlp\" or \"softmax\", or factors = \"composed\", would do");
+           "convolutions and scripts have others: kind = \"mlp\" or "
+           "\"softmax\", or factors = \"composed\", would do");
 }
 
 } // namespace troupe::node

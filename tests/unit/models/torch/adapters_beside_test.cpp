@@ -116,6 +116,10 @@ TEST_P(adapters_beside, products_learn_what_composed_ones_do) {
                                             {"inner_rate", "0.05"}})
       if (find_option(method, name) != nullptr)
         how.push_back("options." + name + "=" + value);
+    // Where clients have some of the ranks, what layers of 6 can have.
+    if (find_option(method, "rank_min") != nullptr)
+      for (const std::string x : {"rank=3", "rank_first=2", "rank_last=3"})
+        how.push_back("options." + x);
     federation composed{described(how)};
     how.push_back("model.factors=inside");
     federation inside{described(how)};
@@ -132,7 +136,9 @@ TEST_P(adapters_beside, products_learn_what_composed_ones_do) {
 INSTANTIATE_TEST_SUITE_P(of, adapters_beside,
                          ::testing::Values("floral", "floral_optimal",
                                            "local_adaptor", "pf2lora",
-                                           "homlora", "per_fedavg_lora"));
+                                           "homlora", "per_fedavg_lora",
+                                           "hetlora", "flexlora", "ffa_lora",
+                                           "fedsa_lora", "fdlora"));
 
 TEST_F(torch_run, refuses_factors_inside_where_a_procedure_knows_none) {
   const auto x = described({"method=floral", "model.factors=inside"});

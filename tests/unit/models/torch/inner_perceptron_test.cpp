@@ -196,10 +196,14 @@ TEST(inner_perceptron, is_refused_where_factors_cannot_stand) {
     const auto made = make_inner_objective(how, data, share(floats(size)));
     return made ? std::string{} : made.error().context;
   };
-  EXPECT_EQ(refusal({.kind = model_kind::cnn}, 1),
-            "adapters stand inside linear layers alone, and model.kind 'cnn' "
-            "has others; 'mlp' or 'softmax', or model.factors = \"composed\", "
-            "would do");
+  for (const auto kind :
+       {model_kind::cnn, model_kind::lenet, model_kind::vgg8,
+        model_kind::resnet18, model_kind::resnet34, model_kind::torchscript})
+    EXPECT_EQ(refusal({.kind = kind}, 1),
+              "adapters stand inside linear layers alone, and model.kind '"
+                + std::string{name_of(kind)}
+                + "' has others; 'mlp' or 'softmax', or model.factors = "
+                  "\"composed\", would do");
   EXPECT_EQ(refusal({.kind = model_kind::softmax}, 7),
             "a base of 7 values was given for a model of 2355");
   scene x{kinds[0]};

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "tests/support/routed_federation.hpp"
@@ -43,32 +45,37 @@ TEST(routed_clients,
 }
 
 TEST(routed_clients, of_clients_of_unequal_numbers_comes_to_the_bits_of_each) {
-  const auto of = [](std::size_t in_step) {
-    auto how = routed_setting_of("comigs", often());
-    how.experts = {1, 2, 4};
-    how.in_step = in_step;
-    return how;
-  };
-  routed_federation one{of(1)};
-  routed_federation three{of(3)};
-  for (int times = 0; times < 2; ++times) {
-    std::vector<models::visit_input> visits;
-    for (std::uint64_t k = 1; k <= 3; ++k)
-      visits.push_back(one.visit(k, 20 + k));
-    const auto expected = alone(one.trainer(), visits);
-    expect_same(three.trainer().train(visits), expected);
-    for (std::size_t k = 0; k < 3; ++k) {
-      ASSERT_TRUE(expected[k]) << expected[k].error().context;
-      // Nothing of what is sent says how many experts there are.
-      ASSERT_EQ(expected[k]->parts.size(), 2u);
-      for (std::size_t i = 0; i < 2; ++i)
-        EXPECT_EQ(expected[k]->parts[i].delta->size(),
-                  expected[0]->parts[i].delta->size());
-      EXPECT_TRUE(expected[k]->disclosures.empty());
+  const std::vector<std::uint32_t> numbers[] = {{1, 2, 4}, {1, 8, 2}};
+  for (const auto& experts : numbers) {
+    const auto of = [&](std::size_t in_step) {
+      auto how = routed_setting_of("comigs", often());
+      how.experts = experts;
+      how.in_step = in_step;
+      return how;
+    };
+    routed_federation one{of(1)};
+    routed_federation three{of(3)};
+    for (int times = 0; times < 2; ++times) {
+      std::vector<models::visit_input> visits;
+      for (std::uint64_t k = 1; k <= 3; ++k)
+        visits.push_back(one.visit(k, 20 + k));
+      const auto expected = alone(one.trainer(), visits);
+      expect_same(three.trainer().train(visits), expected);
+      for (std::size_t k = 0; k < 3; ++k) {
+        ASSERT_TRUE(expected[k]) << expected[k].error().context;
+        // Nothing of what is sent says how many experts there are.
+        ASSERT_EQ(expected[k]->parts.size(), 2u);
+        for (std::size_t i = 0; i < 2; ++i)
+          EXPECT_EQ(expected[k]->parts[i].delta->size(),
+                    expected[0]->parts[i].delta->size());
+        EXPECT_TRUE(expected[k]->disclosures.empty());
+        // One expert has neither a specialist nor a router.
+        EXPECT_EQ(expected[k]->next.blocks.size(),
+                  experts[k] == 1 ? 2u : experts[k] + 2u);
+      }
+      EXPECT_FALSE(expected[0]->next.blocks.contains("router"));
+      one.round();
     }
-    EXPECT_EQ(expected[2]->next.blocks.size(), 3u + 1u + 2u);
-    EXPECT_FALSE(expected[0]->next.blocks.contains("router"));
-    one.round();
   }
 }
 
@@ -149,6 +156,21 @@ TEST(routed_clients, is_of_the_base_before_anybody_trained) {
   ASSERT_TRUE(bare) << bare.error().context;
   EXPECT_EQ(found->global.loss, bare->loss);
   EXPECT_FALSE(found->method_results.contains("perplexity_merged"));
+}
+
+TEST(routed_clients, leave_the_base_as_it_was) {
+  routed_federation testee{routed_setting_of("comigs", often())};
+  std::vector<std::uint32_t> rows(testee.task().test_size);
+  std::iota(rows.begin(), rows.end(), 0u);
+  const auto loss = [&] {
+    const auto of = testee.make(nullptr)->evaluate(models::split::test, rows);
+    EXPECT_TRUE(of) << of.error().context;
+    return of ? of->loss : 0;
+  };
+  const auto before = loss();
+  testee.round();
+  testee.round();
+  EXPECT_EQ(loss(), before) << "somebody wrote to the base";
 }
 
 TEST(routed_clients, asks_for_validation_rows) {
