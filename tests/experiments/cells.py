@@ -65,6 +65,11 @@ def curve_in(folder):
             for x in lines if x["kind"] == "evaluation"]
 
 
+def perplexities_in(said):
+    """[(version, perplexity, mean of clients)] of a run's looks, in their order; at some nobody may have been scored."""
+    return [(v, x["clients_perplexity"]) for v, x in said["curve"] if x.get("clients_perplexity")]
+
+
 def git(*words):
     return subprocess.run(["git", "-C", str(TREE), *words], capture_output=True, text=True, check=True).stdout.strip()
 
