@@ -10,9 +10,12 @@ namespace troupe::models {
 
 namespace {
 
+// How values begin is nothing to what is attached.
 bool are_alike(const inner_group& x, const inner_group& y) {
   return x.name == y.name && x.scale == y.scale && x.expert == y.expert
-         && x.counts_one == y.counts_one && x.plan.tensors == y.plan.tensors;
+         && x.counts_one == y.counts_one && x.plan.tensors == y.plan.tensors
+         && x.plan.matrices == y.plan.matrices
+         && x.plan.vectors == y.plan.vectors;
 }
 
 } // namespace

@@ -81,6 +81,8 @@ struct adapted_matrix {
   std::size_t size() const noexcept {
     return rows * columns;
   }
+
+  bool operator==(const adapted_matrix&) const = default;
 };
 
 /// A tensor to which one of its own size is added.
@@ -88,6 +90,8 @@ struct adapted_vector {
   std::size_t at = 0;
   std::size_t size = 0;
   std::size_t in_adapter = 0;
+
+  bool operator==(const adapted_vector&) const = default;
 };
 
 /// What an adapter of a model consists of.

@@ -10,7 +10,6 @@
 #include <system_error>
 #include <utility>
 
-#include "core/assert.hpp"
 #include "core/text.hpp"
 #include "models/aligned.hpp"
 #include "models/language/rearranged.hpp"
@@ -118,17 +117,12 @@ public:
 
   /// All of them at once.
   void take(std::vector<float> values, bool is_made) {
-    TROUPE_ASSERT(values.size() == size_of(tensors_));
     values_ = std::move(values);
     is_made_ = is_made;
+    at_ = lying_in(values_, tensors_);
     content_sum sum;
-    auto left = std::as_bytes(std::span<const float>{values_});
-    for (const auto& tensor : tensors_) {
-      const auto bytes = left.first(tensor.size() * sizeof(float));
-      left = left.subspan(bytes.size());
-      sum.add(tensor.name, stored_type::f32, tensor.shape, bytes);
-      at_.push_back({stored_type::f32, bytes});
-    }
+    for (std::size_t i = 0; i < at_.size(); ++i)
+      sum.add(tensors_[i].name, at_[i].type, tensors_[i].shape, at_[i].bytes);
     content_ = sum.of(spec_, base_storage::f32);
   }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// The weights of a model that nobody changes. A file is read once in a process,
-// whatever the number of those who compute with it.
+// Frozen weights of language models. A file is read once in a process, whatever
+// the number of those who compute with it.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,8 +21,7 @@ namespace troupe::models {
 
 enum class base_storage : std::uint8_t { f32, bf16, as_stored };
 
-/// The weights of a model that nobody changes: one copy per process. From
-/// several threads.
+/// One copy per process.
 class language_base : public frozen_weights {
 public:
   virtual const language_spec& spec() const noexcept = 0;

@@ -12,15 +12,11 @@ class shared_weights final : public frozen_weights {
 public:
   shared_weights(tensor_list tensors, shared_values values)
     : tensors_(std::move(tensors)),
-      values_(std::move(values)) {
-    TROUPE_ASSERT(values_->size() == size_of(tensors_));
-    auto left = std::as_bytes(std::span{values_->data(), values_->size()});
-    content_ = digest_of(left);
-    for (const auto& x : tensors_) {
-      const auto bytes = left.first(x.size() * sizeof(float));
-      left = left.subspan(bytes.size());
-      at_.push_back({stored_type::f32, bytes});
-    }
+      values_(std::move(values)),
+      at_(lying_in({values_->data(), values_->size()}, tensors_)),
+      content_(
+        digest_of(std::as_bytes(std::span{values_->data(), values_->size()}))) {
+    // nop
   }
 
   const tensor_list& tensors() const noexcept override {
@@ -39,7 +35,7 @@ private:
   tensor_list tensors_;
   shared_values values_;
   std::vector<base_tensor> at_;
-  digest content_{};
+  digest content_;
 };
 
 } // namespace
@@ -70,6 +66,17 @@ std::vector<float> frozen_weights::values() const {
     const auto size = tensors()[i].size();
     read_rows(i, 0, left.first(size));
     left = left.subspan(size);
+  }
+  return all;
+}
+
+std::vector<base_tensor> lying_in(std::span<const float> values,
+                                  const tensor_list& tensors) {
+  TROUPE_ASSERT(values.size() == size_of(tensors));
+  std::vector<base_tensor> all;
+  for (const auto& x : tensors) {
+    all.push_back({stored_type::f32, std::as_bytes(values.first(x.size()))});
+    values = values.subspan(x.size());
   }
   return all;
 }

@@ -41,6 +41,11 @@ public:
   std::vector<float> values() const; ///< All of them, flat.
 };
 
+/// Where each of them lies among values that are there. @pre as many as the
+/// tensors have
+std::vector<base_tensor> lying_in(std::span<const float> values,
+                                  const tensor_list& tensors);
+
 /// Of values that are there, which are not copied. @pre as many as the tensors
 /// have
 std::shared_ptr<const frozen_weights> still_weights(tensor_list tensors,

@@ -1,5 +1,6 @@
 #include "models/language/told_pattern.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -37,6 +38,25 @@ std::string word_boundary(bool negated) {
            : "(?:" + before + not_behind + "|" + not_before + behind + ")";
 }
 
+/// Begins a group at each of these places.
+told_pattern grouped(const told_pattern& x, std::vector<std::size_t> begins) {
+  std::ranges::sort(begins);
+  told_pattern out;
+  auto copy_to = [&, at = std::size_t{0}](std::size_t end) mutable {
+    out.text.append(x.text, at, end - at);
+    out.places.insert(out.places.end(),
+                      x.places.begin() + static_cast<std::ptrdiff_t>(at),
+                      x.places.begin() + static_cast<std::ptrdiff_t>(end));
+    at = end;
+  };
+  for (const auto begin : begins) {
+    copy_to(begin);
+    out.add("(?:", x.places[begin]);
+  }
+  copy_to(x.text.size());
+  return out;
+}
+
 class pattern_reader {
 public:
   explicit pattern_reader(std::string_view pattern) : p_{.text = pattern} {
@@ -48,7 +68,7 @@ public:
       if (auto ok = read_one(); !ok)
         return tl::unexpected{std::move(ok.error())};
     told_.add(std::string(open_.back().ends, ')'), p_.at);
-    return std::move(told_);
+    return grouped(told_, std::move(counted_));
   }
 
 private:
@@ -271,7 +291,7 @@ private:
       most.empty() || most.find_first_not_of('0') != most.npos;
     if (least == "1" && is_range && is_some && !rest.starts_with("+?"))
       return {}; // Some, as often as may be: some, in fewer steps.
-    told_.insert(*atom_, "(?:");
+    counted_.push_back(*atom_);
     told_.add(counts + ")", begin);
     return {};
   }
@@ -292,6 +312,9 @@ private:
   pattern_place p_;
   told_pattern told_;
   std::vector<group> open_ = std::vector<group>(1);
+  /// Where groups begin that are not there yet: what is counted may be long,
+  /// and stand in what is counted, so it is moved once.
+  std::vector<std::size_t> counted_;
   std::size_t groups_ = 0;
   std::array<bool, 10> ended_{};    ///< Of the first groups; 0 is none.
   std::optional<std::size_t> atom_; ///< Where it begins in what is told.

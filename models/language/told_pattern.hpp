@@ -27,12 +27,6 @@ struct told_pattern {
     text += x;
     places.resize(text.size(), place);
   }
-
-  void insert(std::size_t at, std::string_view x) {
-    text.insert(at, x);
-    const auto i = static_cast<std::ptrdiff_t>(at);
-    places.insert(places.begin() + i, x.size(), places[at]);
-  }
 };
 
 /// `invalid_data`: "has '\K' at 7, which is not read here as in Oniguruma,

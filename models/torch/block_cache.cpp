@@ -3,11 +3,13 @@
 #include <c10/core/CPUAllocator.h>
 #include <c10/util/Exception.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <new>
+#include <utility>
 #include <vector>
 
 namespace troupe::models {
@@ -28,15 +30,12 @@ struct head {
 };
 static_assert(sizeof(head) <= alignment);
 
+/// Of more than any machine has it is as much, and does not begin anew.
 std::size_t with_head(std::size_t bytes) {
-  return (bytes + alignment + alignment - 1) / alignment * alignment;
-}
-
-head* new_block(std::size_t bytes) {
-  auto* at = std::aligned_alloc(alignment, bytes);
-  TORCH_CHECK(at != nullptr, "there is no memory for a tensor of ",
-              bytes - alignment, " bytes");
-  return ::new (at) head{bytes};
+  constexpr auto most = SIZE_MAX / alignment * alignment;
+  return bytes > most - 2 * alignment
+           ? most
+           : (bytes + alignment + alignment - 1) / alignment * alignment;
 }
 
 class block_cache final : public c10::Allocator {
@@ -71,16 +70,29 @@ public:
   }
 
 private:
+  using block_lists = std::map<std::size_t, std::vector<head*>>; ///< By size.
+
   c10::DataPtr allocated(std::size_t bytes) const {
     if (bytes == 0)
       return {nullptr, nullptr, &give_back, c10::DeviceType::CPU};
     const auto all = with_head(bytes);
     auto* block = all < block_cache_least ? nullptr : take(all);
     if (block == nullptr)
-      block = new_block(all);
+      block = new_block(all, bytes);
     auto* data = reinterpret_cast<std::byte*>(block) + alignment;
     c10::profiledCPUMemoryReporter().New(data, bytes);
     return {data, data, &give_back, c10::DeviceType::CPU};
+  }
+
+  head* new_block(std::size_t all, std::size_t bytes) const {
+    auto* at = std::aligned_alloc(alignment, all);
+    if (at == nullptr) { // What is kept of other sizes may stand in its way.
+      free_all(take_all());
+      at = std::aligned_alloc(alignment, all);
+    }
+    TORCH_CHECK(at != nullptr, "there is no memory for a tensor of ", bytes,
+                " bytes");
+    return ::new (at) head{all};
   }
 
   static void give_back(void* data) {
@@ -111,23 +123,36 @@ private:
   }
 
   void keep(head* block) {
-    std::map<std::size_t, std::vector<head*>> given;
+    block_lists given;
     {
       const std::lock_guard lock{mutex_};
-      if (facts_.kept_bytes + block->bytes > block_cache_most) {
-        given.swap(free_);
-        facts_.kept_bytes = 0;
-      }
+      if (facts_.kept_bytes + block->bytes > block_cache_most)
+        given = give_all();
       free_[block->bytes].push_back(block);
       facts_.kept_bytes += block->bytes;
     }
+    free_all(given);
+  }
+
+  block_lists take_all() const {
+    const std::lock_guard lock{mutex_};
+    return give_all();
+  }
+
+  /// @pre the mutex is held
+  block_lists give_all() const {
+    facts_.kept_bytes = 0;
+    return std::exchange(free_, {});
+  }
+
+  static void free_all(const block_lists& given) {
     for (const auto& [bytes, blocks] : given)
       for (auto* x : blocks)
         std::free(x);
   }
 
   mutable std::mutex mutex_;
-  mutable std::map<std::size_t, std::vector<head*>> free_; ///< By size.
+  mutable block_lists free_;
   mutable block_cache_facts facts_;
 };
 

@@ -23,7 +23,8 @@ inline constexpr std::size_t block_cache_least = 64 * 1024;
 inline constexpr std::size_t block_cache_most = std::size_t{2} << 30;
 
 /// From here on tensors have their memory of one cache, that all threads share.
-/// Later calls do nothing. Where addresses are watched, none is kept.
+/// Later calls do nothing. Where memory is short all that is kept is given
+/// back, and where addresses are watched none is kept.
 void keep_blocks_of_tensors();
 
 block_cache_facts facts_of_block_cache();

@@ -275,6 +275,14 @@ result<experiment> experiment_of(const joined_task& x) {
 }
 
 result<joined_work> work_at_home(const joined_task& x, const experiment& as) {
+  // A client's number is the place of its rows.
+  for (const auto who : x.clients)
+    if (!may_be(who, x.in, as))
+      return fail(errc::invalid_data,
+                  std::string{joined_file} + " is of client "
+                    + std::to_string(who.value)
+                    + ", and the run has none of that number; to join once "
+                      "more would do");
   joined_work out;
   own_data own;
   const auto make = [&]() -> std::optional<join_summary> {

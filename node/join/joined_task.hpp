@@ -67,8 +67,9 @@ struct joined_work {
   bool has_other_texts = false; ///< Than when it joined.
 };
 
-/// The work of its clients, made again. Returns `invalid_data` where their data
-/// is gone, or another, and `invalid_config` where it does not fit.
+/// The work of its clients, made again. Returns `invalid_data` where the run
+/// has none of their numbers, or their data is gone, or another, and
+/// `invalid_config` where it does not fit.
 [[nodiscard]] result<joined_work> work_at_home(const joined_task& x,
                                                const experiment& as);
 

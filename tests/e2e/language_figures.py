@@ -64,6 +64,7 @@ def check_table():
     ends = {"local_lora": 320, "fedavg_lora": 322, "pfedmoe": 319, "comigs_2s": 318, "comigs_2g": 321, "comigs": 318.5}
     rows = {f"{m}, 800": [ended(x)] for m, x in ends.items()} | {f"{m}, 400": [ended(x)] for m, x in ends.items()}
     rows["comigs, 400"] = [ended(400, curve=[[5, 399.5], [40, 400]])]
+    rows["comigs, 400"][0]["curve"].insert(1, [20, {"perplexity_merged": 390}])  # Where no client was scored.
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
         settings = language_vary.settings_in("steps", rows, {m: [ended(x)] for m, x in ends.items()})
@@ -159,6 +160,7 @@ def check_small(scratch):
     first = figure.rows[0][0]
     check(first.lines, {"comigs": [(50, 329), (200, 328)], "comigs, buffered": [(25, 450), (50, 400), (200, 333)]}, "steps of clients")
     check(first.notes, ["pretrained 984.0 is not drawn"], "a row that learns nothing")
+    check(language_curves.small({"languages.pretrained.1": {"said": ended(984)}}).rows, [], "panels of what learns nothing")
     language_curves.draw(figure, scratch / "small.svg")
     text = (scratch / "small.svg").read_text(encoding="utf-8")
     titles = [text.count(f">{x}</text>") for x in (language_curves.X_TITLE, language_curves.X_TITLE_BUFFERED)]

@@ -65,6 +65,11 @@ def curve_in(folder):
             for x in lines if x["kind"] == "evaluation"]
 
 
+def perplexities_in(said, score=SCORE_OF_RUN):
+    """[(version, perplexity)] of a run's looks, in their order; at some nobody may have been scored."""
+    return [(v, x[score]) for v, x in said["curve"] if x.get(score)]
+
+
 def git(*words):
     return subprocess.run(["git", "-C", str(TREE), *words], capture_output=True, text=True, check=True).stdout.strip()
 

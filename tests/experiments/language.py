@@ -26,7 +26,7 @@ import sys
 
 import language_curves
 import language_vary
-from cells import TREE, Bounds, Cell, Evidence, Maker, digest_of, mean, rows_of, value
+from cells import TREE, Bounds, Cell, Evidence, Maker, digest_of, mean, perplexities_in, rows_of, value
 
 EXAMPLES, EVIDENCE = TREE / "deploy/examples", TREE / "docs/evidence/runs"
 METHODS = ["local_lora", "fedavg_lora", "pfedmoe", "comigs_2s", "comigs_2g", "comigs"]
@@ -98,7 +98,7 @@ def cells_of(study, example, rows, seeds, changes):
 
 def best(said):
     """Of a run's curve the least, and by how much its end is above it."""
-    found = [x[1]["clients_perplexity"] for x in said["curve"] if x[1].get("clients_perplexity")]
+    found = [x for _, x in perplexities_in(said)]
     return min(found), found[-1] / min(found) - 1
 
 
@@ -301,10 +301,10 @@ def main():
     parser.add_argument("which", choices=["small", "vary", "real", "ddome"])
     parser.add_argument("--dry-run", action="store_true")
     x = parser.parse_args()
-    x.folder.mkdir(parents=True, exist_ok=True)
-    EVIDENCE.mkdir(parents=True, exist_ok=True)
     if x.dry_run and x.which != "vary":
         parser.error("--dry-run is of vary")
+    x.folder.mkdir(parents=True, exist_ok=True)
+    EVIDENCE.mkdir(parents=True, exist_ok=True)
     where = (x.troupe.resolve(), x.folder.resolve(), x.texts.resolve())
     wrong = vary(*where, x.dry_run) if x.which == "vary" else {"small": small, "real": real, "ddome": ddome}[x.which](*where)
     return 1 if wrong else 0

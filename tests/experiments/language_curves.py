@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from xml.sax.saxutils import escape
 
 import language_vary
-from cells import TREE, Cell, rows_of
+from cells import SCORE_OF_RUN, TREE, Cell, perplexities_in, rows_of
 
 EXAMPLES, EVIDENCE = TREE / "deploy/examples/comigs", TREE / "docs/evidence/runs"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#000000", "#56b4e9", "#999999")
@@ -143,10 +143,10 @@ def draw(figure, path):
         f'<rect width="{size[0]}" height="{size[1]}" fill="#fff"/>', *out, "</svg>"]) + "\n", encoding="utf-8")
 
 
-def steps_of(said, example, score="clients_perplexity"):
+def steps_of(said, example, score=SCORE_OF_RUN):
     """[(steps that a client has made, perplexity)] of a run: one that is scored twice at its end has its end once."""
     table = tomllib.loads((EXAMPLES / f"{example}.toml").read_text(encoding="utf-8"))
-    curve = {v: x[score] for v, x in said["curve"] if x.get(score)}
+    curve = dict(perplexities_in(said, score))
     end = said["visits"] * table["training"]["local_steps"] / len(table["data"]["users"])
     return [(v * end / max(curve), y) for v, y in sorted(curve.items())]
 
@@ -165,7 +165,7 @@ def small(lines):
     experts = found(lines, "experts", rows_of(EXAMPLES / "sweep_experts.toml"), "languages")
     for is_text, title in ((False, "languages: unequal experts"), (True, "languages: all German and French texts")):
         panels.append((title, {x: y for x, y in experts.items() if ("text" in x) == is_text}))
-    made = [Panel(f"{title}, seed 1", x) for title, x in panels if x]
+    made = [x for x in (Panel(f"{title}, seed 1", of) for title, of in panels) if x.lines]  # One may have a note alone.
     return Figure([made[i:i + 2] for i in range(0, len(made), 2)])
 
 

@@ -10,7 +10,7 @@ import shlex
 import subprocess
 from dataclasses import dataclass
 
-from cells import Cell, value
+from cells import Cell, perplexities_in, value
 
 DEFAULT = "as in small"
 FIRST = ["comigs", "local_lora", "pfedmoe", "comigs_2s"]  # What says most.
@@ -62,7 +62,7 @@ def settings_in(thing, rows, defaults):
 
 def perplexity_in(said):
     """Where it ended, and the least on the way where that is less."""
-    end, least = value(said, "clients_perplexity"), min(x[1]["clients_perplexity"] for x in said["curve"])
+    end, least = value(said, "clients_perplexity"), min(x for _, x in perplexities_in(said))
     return f"{end:.3f}" + (f" ({least:.3f})" if least < end - 0.0005 else "")
 
 

@@ -91,7 +91,7 @@ public:
   // they must be back in their place.
   result<utterance> speak(row_numbers which, std::uint64_t /*seed*/) override {
     return guarded(which.size(), [&]() -> result<utterance> {
-      const c10::AutoGradMode with_graph{learns()};
+      const c10::AutoGradMode with_graph{learned().learns()};
       std::vector<at::Tensor> all;
       for (const auto& pass : passes(which))
         all.push_back(say_pass(pass));
@@ -202,16 +202,13 @@ private:
   result<void> pull_back(const at::Tensor& said,
                          std::span<const float> slopes) {
     TROUPE_ASSERT(slopes.size() == static_cast<std::size_t>(said.numel()));
-    auto done = guarded(slopes.size() / classes_, [&]() -> result<void> {
+    return guarded_step(slopes.size() / classes_, [&]() -> result<void> {
       auto along = at::empty_like(said, at::MemoryFormat::Contiguous);
       std::ranges::copy(slopes, along.data_ptr<float>());
       if (said.requires_grad())
         said.backward(along);
       return {};
     });
-    if (!done)
-      forget();
-    return done;
   }
 
   std::size_t classes_;

@@ -51,6 +51,8 @@ TEST(told_pattern, repeats_what_is_counted) {
   EXPECT_EQ(as_told("a{1,3}+b{1,}++"), "a+b++");
   EXPECT_EQ(as_told("a{1,3}+?"), "(?:a{1,3})+?");
   EXPECT_EQ(as_told("a{x}{,}"), R"(a\{x\}\{,\})");
+  EXPECT_EQ(as_told("(b(a{2}+){3}+|c{4}?){2}?"),
+            "(?:(b(?:((?:a{2})+){3})+|(?:c{4})?){2})?");
 }
 
 TEST(told_pattern, has_sets_in_sets) {
@@ -126,12 +128,14 @@ TEST(told_pattern, is_not_read_deeper_than_a_stack) {
 }
 
 TEST(told_pattern, knows_the_places_of_what_it_tells) {
-  const auto made = told(R"(\w(a){2}?b)");
+  const auto made = told(R"(\w((a){2}?b){3}+c)");
   ASSERT_TRUE(made);
   ASSERT_EQ(made->places.size(), made->text.size());
-  EXPECT_EQ(made->places[made->text.find("(a)")], 2U);
-  EXPECT_EQ(made->places[made->text.find("{2}")], 5U);
-  EXPECT_EQ(made->places.back(), 9U);
+  constexpr std::pair<const char*, std::size_t> parts[]{
+    {"(?:((?:(a)", 2}, {"(?:(a)", 3}, {"{2}", 6}, {"{3}", 12}, {"+c", 15}};
+  for (const auto& x : parts)
+    EXPECT_EQ(made->places[made->text.find(x.first)], x.second) << x.first;
+  EXPECT_EQ(made->places.back(), 16U);
 }
 
 } // namespace troupe::models::told_pattern_test

@@ -1,11 +1,15 @@
 #include "models/torch/block_cache.hpp"
 
 #include <ATen/ATen.h>
-#include <gtest/gtest.h>
+#include <c10/core/CPUAllocator.h>
+#include <c10/util/Exception.h>
+#include <gmock/gmock.h>
 
 #include <sys/resource.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -21,6 +25,8 @@ protected:
     keep_blocks_of_tensors();
   }
 };
+
+constexpr auto more_than_there_is = std::int64_t{1} << 60;
 
 at::Tensor of_bytes(std::int64_t n) {
   return at::empty({n}, at::kByte);
@@ -70,6 +76,34 @@ TEST_F(block_cache, keeps_no_more_than_its_bound) {
   const auto before = facts_of_block_cache().reused;
   of_bytes(1 << 20);
   EXPECT_EQ(facts_of_block_cache().reused, before + 1) << "of today's sizes";
+}
+
+TEST_F(block_cache, gives_back_what_it_keeps_where_memory_is_short) {
+  of_bytes(1 << 20);
+  ASSERT_GE(facts_of_block_cache().kept_bytes, 1u << 20);
+  EXPECT_THROW(of_bytes(more_than_there_is), c10::Error);
+  EXPECT_EQ(facts_of_block_cache().kept_bytes, 0u);
+  of_bytes(1 << 20);
+  const auto before = facts_of_block_cache().reused;
+  of_bytes(1 << 20);
+  EXPECT_EQ(facts_of_block_cache().reused, before + 1) << "it goes on";
+}
+
+// With what stands before each tensor a size may be beyond all numbers.
+TEST_F(block_cache, says_how_much_is_not_there) {
+  const auto refusal = [](std::size_t bytes) -> std::string {
+    try {
+      const auto x = c10::GetCPUAllocator()->allocate(bytes);
+      return "it is there";
+    } catch (const c10::Error& x) {
+      return x.what_without_backtrace();
+    }
+  };
+  for (const auto bytes : {static_cast<std::size_t>(more_than_there_is),
+                           SIZE_MAX - 200, SIZE_MAX - 63, SIZE_MAX})
+    EXPECT_THAT(refusal(bytes),
+                testing::HasSubstr("there is no memory for a tensor of "
+                                   + std::to_string(bytes) + " bytes"));
 }
 
 TEST_F(block_cache, is_of_all_threads) {

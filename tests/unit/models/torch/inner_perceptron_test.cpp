@@ -217,4 +217,21 @@ TEST(inner_perceptron, is_refused_where_factors_cannot_stand) {
             "has none; a plan over the tensors of this model would do");
 }
 
+// Of equal tensors products may count otherwise, by another alpha.
+TEST(inner_perceptron, is_attached_anew_where_products_count_otherwise) {
+  scene x{kinds[1]};
+  const std::vector<inner_group> same{{"first", x.plan}, {"second", x.plan}};
+  EXPECT_TRUE(is_attached(x.inside(), same, false));
+  EXPECT_FALSE(is_attached(x.inside(), {same.front()}, false));
+  auto other = same;
+  for (auto& matrix : other.back().plan.matrices)
+    matrix.scale *= 2;
+  EXPECT_FALSE(is_attached(x.inside(), other, false));
+  const auto ok = attach_groups(x.inside(), other, *x.arithmetic);
+  ASSERT_TRUE(ok) << ok.error().context;
+  EXPECT_TRUE(is_attached(x.inside(), other, false));
+  EXPECT_FALSE(is_attached(x.inside(), same, false));
+  EXPECT_EQ(largest(x.inside().values_of(0)), 0);
+}
+
 } // namespace troupe::models::inner_perceptron_test

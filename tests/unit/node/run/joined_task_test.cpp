@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -178,6 +179,27 @@ TEST(joined_task, is_read_where_it_was_kept) {
   std::ofstream{place.folder() / joined_file} << "{}";
   EXPECT_THAT(refusal(), HasSubstr("joined.json is damaged: it is not what was "
                                    "written there; to join once more"));
+}
+
+// A number is a place among rows: it is looked at before anything is read.
+TEST(joined_task, is_of_clients_that_the_run_may_have) {
+  const scratch_folder at;
+  joined_task x;
+  x.terms.config = {"rounds = 1", "[data]", "kind = \"synthetic\"", "[model]",
+                    "kind = \"softmax\""};
+  const auto as = experiment_of(x);
+  ASSERT_TRUE(as) << as.error().context;
+  x.in.data = at.path() + "/none";
+  const auto refusal = [&](std::uint64_t who) {
+    x.clients = {{1}, {who}};
+    const auto made = work_at_home(x, *as);
+    return made ? "it is made" : made.error().context;
+  };
+  EXPECT_THAT(refusal(2), HasSubstr("there is no such file"));
+  for (const auto who : {std::uint64_t{0}, std::uint64_t{1} << 40})
+    EXPECT_EQ(refusal(who), "joined.json is of client " + std::to_string(who)
+                              + ", and the run has none of that number; to "
+                                "join once more would do");
 }
 
 TEST(joined_task, is_kept_by_nobody_who_has_no_store) {

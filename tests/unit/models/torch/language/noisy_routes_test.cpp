@@ -4,13 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "models/inner_adapters.hpp"
+#include "tests/support/expert_differences.hpp"
 #include "tests/support/expert_scene.hpp"
 
 namespace troupe::models::noisy_routes_test {
@@ -136,22 +136,7 @@ TEST(noisy_routes, have_the_slopes_that_differences_say) {
     how.top = 3; // There are no steps in it.
     expert_scene x{config, how};
     x.fill();
-    const auto slopes = x.descend();
-    const auto direction = draw(slopes.size(), 3);
-    double slope = 0;
-    for (std::size_t i = 0; i < slopes.size(); ++i)
-      slope += static_cast<double>(slopes[i]) * direction[i];
-    const floats begin(x.model->parameters().begin(),
-                       x.model->parameters().end());
-    constexpr float step = 1.f / 4096;
-    const auto loss_at = [&](float by) {
-      for (std::size_t i = 0; i < begin.size(); ++i)
-        x.model->parameters()[i] = begin[i] + by * direction[i];
-      x.descend();
-      return x.descended;
-    };
-    const auto expected = (loss_at(step) - loss_at(-step)) / (2 * step);
-    EXPECT_NEAR(slope, expected, 1e-2 * (1 + std::abs(expected)));
+    expect_slope_of_differences(x);
   }
 }
 
@@ -160,28 +145,7 @@ TEST(noisy_routes, curve_by_the_same_draws) {
   how.top = 3;
   expert_scene x{test::tiny_gpt2, how, {.micro_batch = 2}};
   x.fill();
-  const floats begin(x.model->parameters().begin(),
-                     x.model->parameters().end());
-  const auto direction = draw(begin.size(), 3);
-  const auto slope_at = [&](float step) {
-    for (std::size_t i = 0; i < begin.size(); ++i)
-      x.model->parameters()[i] = begin[i] + step * direction[i];
-    return x.descend();
-  };
-  constexpr float step = 1.f / 2048;
-  const auto above = slope_at(step), below = slope_at(-step);
-  slope_at(0);
-  std::ranges::fill(x.model->gradient(), 0.f);
-  const auto done = x.model->curve(scene_rows, 1, direction);
-  ASSERT_TRUE(done) << done.error().context;
-  double error = 0, length = 0;
-  for (std::size_t i = 0; i < begin.size(); ++i) {
-    const auto expected = (above[i] - below[i]) / (2 * step);
-    error += std::pow(x.model->gradient()[i] - expected, 2);
-    length += expected * expected;
-  }
-  EXPECT_GT(length, 1e-3);
-  EXPECT_LT(error, 1e-3 * length);
+  expect_curve_of_differences(x);
 }
 
 } // namespace troupe::models::noisy_routes_test
