@@ -54,6 +54,10 @@ methods=(floral pf2lora)
 # In two processes, of which one is killed when its clients keep something, and goes on with that.
 for method in "${methods[@]}"; do
   run=("$scratch/small.toml" --set "method=$method")
+  case $method in # No rank is beyond a layer's.
+    hetlora | flexlora) run+=(--set rank=8 --set rank_min=2) ;;
+    ffa_lora | fedsa_lora) run+=(--set rank=8) ;;
+  esac
   rm -rf "$scratch"/{one,served}
   ends one --set workers=1
   serve served "${run[@]}" --insecure --folder "$scratch/served" --set events=true

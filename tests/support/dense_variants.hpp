@@ -32,9 +32,12 @@ inline bool needs_rows_aside(const recipe& method) {
   return method.name == "pcl" || !method.finish.value.empty();
 }
 
+/// No rank is beyond a layer's: inside it would be refused.
 inline overrides small_inside(const recipe& method) {
   auto how = small(method);
   how.push_back("model.factors=inside");
+  if (find_option(method, "rank_min"))
+    how.insert(how.end(), {"rank=3", "rank_min=1"});
   if (needs_rows_aside(method))
     how.insert(how.end(), {"data.validation=0.2", "stop.metric=per_client.mean",
                            "stop.patience=100"});

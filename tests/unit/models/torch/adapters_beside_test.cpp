@@ -105,7 +105,6 @@ TEST_P(adapters_beside, products_learn_what_composed_ones_do) {
          std::map<std::string, std::string>{{"epsilon", "0.01"},
                                             {"components", "3"},
                                             {"budget", "0.4"},
-                                            {"rank_min", "1"},
                                             {"warm_passes", "1"},
                                             {"router_rate", "0.5"},
                                             {"inner_rate", "0.05"}})
