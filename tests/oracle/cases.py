@@ -65,6 +65,16 @@ class Case:
         """The same with other draws."""
         return replace(self, settings={**self.settings, "seed": self.said()["seed"] + by})
 
+    @property
+    def has_both_ways(self):
+        """Whether its adapters can stand inside the layers: linear ones, of what rows are written for."""
+        return self.on is TABLE and bool({"rank", "budget"} & METHODS[self.method].options.keys())
+
+    def inside(self):
+        """The same where they do."""
+        return replace(self, name=f"{self.name} inside",
+                       settings={**self.settings, "model.factors": "inside"})
+
     def said(self):
         """What the configuration file says."""
         pace = {} if "versions" in self.settings else {"rounds": ROUNDS}
@@ -344,6 +354,7 @@ CASES = [
     in_clusters("ensemble_optimal clusters", "ensemble_optimal", components=2),
     *(Case(name, method, settings, on=TEXTS) for name, method, settings in LANGUAGE),
 ]
+CASES += [x.inside() for x in CASES if x.has_both_ways]
 
 # Each method, pace, staleness, rule and optimiser once, several of them in a run where they
 # are of different parts: what the gate runs.
@@ -362,6 +373,7 @@ QUICK = (
     "comigs many fedbuff", "comigs_2g sync", "comigs_2s sync", "pfedmoe sync", "fedavg_lora",
     "local_lora", "ffa_lora", "fedsa_lora", "pcl", "pretrained", "pf2lora language",
     "homlora language", "hetlora experts", "flexlora language", "fdlora", "centralised_lora",
+    "floral mlp inside", "pf2lora sync inside",
 )
 assert set(QUICK) <= {x.name for x in CASES}
 

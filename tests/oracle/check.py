@@ -75,7 +75,7 @@ def compare(executable, cases, folder):
         fine = all(x.fine for x in worst)
         verdict = "DIFFERS" if not fine else "equal  " if speaks(replays) else "SILENT "
         wrong += verdict != "equal  "
-        print(f"{verdict} {case.name:24} {len(replays[0].trained):3} visits "
+        print(f"{verdict} {case.name:28} {len(replays[0].trained):3} visits "
               f"{replays[0].merges:3} merges  step {worst[0].relative:.1e} ({worst[0].what})  "
               f"run {worst[1].relative:.1e} ({worst[1].what})  "
               f"bounded {100 * bounded(replays):.0f}%", flush=True)

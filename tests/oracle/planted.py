@@ -1,8 +1,9 @@
 """Errors that can be planted in the oracle, each with what it is and the run that must see it. A
 comparison that sees none of them would say nothing."""
 
-# What a run of texts must see, too.
-TWO_LEVELS = ("pf2lora sync", "pf2lora language")
+# What a run of texts must see, too, and one of factors inside the layers.
+TWO_LEVELS = ("pf2lora sync", "pf2lora language", "pf2lora sync inside")
+MIXTURE = ("floral sync", "floral mlp inside")
 
 ERRORS = {
     # What the server does.
@@ -65,9 +66,9 @@ ERRORS = {
     "mixture_kept": ("FedEM's mixture stays even", "fedem clusters"),
     "losses_mixed": ("the ensemble mixes losses, not outputs", "ensemble sync"),
     "neighbour_tied": ("the cluster of a client is that of the next one", "ensemble_optimal"),
-    "router_not_centred": ("the router's gradient lacks what it is compared with", "floral sync"),
-    "shares_before_training": ("adapters are weighed by shares from before", "floral sync"),
-    "not_preconditioned": ("adapters follow the plain gradient", "floral sync"),
+    "router_not_centred": ("the router's gradient lacks what it is compared with", *MIXTURE),
+    "shares_before_training": ("adapters are weighed by shares from before", *MIXTURE),
+    "not_preconditioned": ("adapters follow the plain gradient", *MIXTURE),
     "adapter_not_kept": ("a client's adapter begins anew in each visit", "local_adaptor"),
     "old_own_adapter": ("PF2LoRA's gradient is taken before its inner step", *TWO_LEVELS),
     "correction_sign": ("PF2LoRA's correction is added", *TWO_LEVELS),

@@ -82,16 +82,21 @@ no_model(const node::model_options&, std::shared_ptr<const models::dataset>) {
   return fail(errc::unsupported, "this test has quadratics only");
 }
 
-inline node::run_summary
-finished(const node::experiment& x,
-         const node::model_maker& make_model = no_model) {
-  const auto done = node::run(x, {.make_model = make_model});
+inline node::run_summary finished(const node::experiment& x,
+                                  const node::run_context& in) {
+  const auto done = node::run(x, in);
   if (!done) {
     ADD_FAILURE() << done.error().context;
     return {};
   }
   EXPECT_FALSE(done->failed) << done->reason;
   return *done;
+}
+
+inline node::run_summary
+finished(const node::experiment& x,
+         const node::model_maker& make_model = no_model) {
+  return finished(x, node::run_context{.make_model = make_model});
 }
 
 } // namespace troupe::test

@@ -2,9 +2,14 @@
 
 // Runs with real models that take less than a second.
 
+#include <string>
+#include <string_view>
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include "node/task/torch_model.hpp"
+#include "node/task/workload.hpp"
 #include "tests/support/small_runs.hpp"
 
 namespace troupe::test {
@@ -40,6 +45,15 @@ learning_rate = 0.05
 seconds_per_step = 0.01
 speed = { kind = "uniform", slowest = 0.1, fastest = 1.0 }
 )";
+
+/// By the torch of this program: a run loads a library.
+inline result<node::workload> torch_work(const node::experiment& x) {
+  return node::materials_of(x, node::models_by(*troupe_torch()),
+                            node::inner_models_by(*troupe_torch()))
+    .and_then([&](node::materials found) {
+      return node::prepare(x, std::move(found));
+    });
+}
 
 class torch_run : public ::testing::Test {
 protected:

@@ -1,6 +1,7 @@
 // Runs of methods with adapters over dense models: factors inside the layers
 // come to what composed ones do.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +17,8 @@
 #include "core/random.hpp"
 #include "node/task/inside.hpp"
 #include "node/task/workload.hpp"
-#include "policies/catalogue.hpp"
+#include "tests/support/dense_variants.hpp"
+#include "tests/support/plain_run.hpp"
 #include "tests/support/reference_loop.hpp"
 #include "tests/support/torch_runs.hpp"
 
@@ -26,23 +28,14 @@ namespace {
 
 constexpr std::uint64_t clients = 8;
 
-/// By the torch of this program: a run loads a library.
-result<node::workload> prepared(const node::experiment& x) {
-  return node::materials_of(x, node::models_by(*troupe_torch()),
-                            node::inner_models_by(*troupe_torch()))
-    .and_then([&](node::materials found) {
-      return node::prepare(x, std::move(found));
-    });
-}
-
-/// Three rounds of all clients.
+/// Three rounds of all clients, and last visits where there are any.
 struct federation {
   node::workload work;
   std::unique_ptr<models::trainer> trainer;
   std::unique_ptr<reference_loop> loop;
 
   explicit federation(const node::experiment& x)
-    : work(prepared(x).value()),
+    : work(torch_work(x).value()),
       trainer(work.make_trainer().value()) {
     reference_options how{.method = work.method,
                           .blocks = *work.blocks,
@@ -61,6 +54,7 @@ struct federation {
       const auto done = loop->round(all);
       EXPECT_TRUE(done) << done.error().context;
     }
+    make_last_visits(x, work.method, 3 * clients, *loop);
   }
 };
 
@@ -95,15 +89,15 @@ void expect_alike(federation& found, federation& wanted) {
 }
 
 class adapters_beside : public torch_run,
-                        public ::testing::WithParamInterface<std::string> {};
+                        public ::testing::WithParamInterface<dense_variant> {};
 
 } // namespace
 
 TEST_P(adapters_beside, products_learn_what_composed_ones_do) {
-  const auto& method = *policies::find_recipe(GetParam());
+  const auto& method = GetParam().method;
   for (const std::string kind : {"mlp", "softmax"}) {
     SCOPED_TRACE(kind);
-    auto how = small(method);
+    auto how = small_inside(method);
     how.push_back("model.kind=" + kind);
     // The preconditioner makes of what is rounded up to 1/(2 sqrt(epsilon)) as
     // much.
@@ -116,13 +110,9 @@ TEST_P(adapters_beside, products_learn_what_composed_ones_do) {
                                             {"inner_rate", "0.05"}})
       if (find_option(method, name) != nullptr)
         how.push_back("options." + name + "=" + value);
-    // Where clients have some of the ranks, what layers of 6 can have.
-    if (find_option(method, "rank_min") != nullptr)
-      for (const std::string x : {"rank=3", "rank_first=2", "rank_last=3"})
-        how.push_back("options." + x);
-    federation composed{described(how)};
-    how.push_back("model.factors=inside");
     federation inside{described(how)};
+    how.push_back("model.factors=composed");
+    federation composed{described(how)};
     ASSERT_EQ(inside.work.initial.size(), composed.work.initial.size());
     expect_alike(inside, composed);
     const auto& block = composed.work.blocks->blocks.front();
@@ -134,11 +124,18 @@ TEST_P(adapters_beside, products_learn_what_composed_ones_do) {
 }
 
 INSTANTIATE_TEST_SUITE_P(of, adapters_beside,
-                         ::testing::Values("floral", "floral_optimal",
-                                           "local_adaptor", "pf2lora",
-                                           "homlora", "per_fedavg_lora",
-                                           "hetlora", "flexlora", "ffa_lora",
-                                           "fedsa_lora", "fdlora"));
+                         ::testing::ValuesIn(inside_variants()),
+                         [](const auto& x) { return x.param.method.name; });
+
+TEST(adapters_beside_of, all_methods_that_adapt_a_dense_model) {
+  std::vector<std::string> names;
+  for (const auto& x : inside_variants())
+    names.push_back(x.method.name);
+  EXPECT_THAT(names, ::testing::UnorderedElementsAre(
+                       "floral", "floral_optimal", "local_adaptor", "pf2lora",
+                       "homlora", "per_fedavg_lora", "hetlora", "flexlora",
+                       "fdlora", "ffa_lora", "fedsa_lora", "pcl"));
+}
 
 TEST_F(torch_run, refuses_factors_inside_where_a_procedure_knows_none) {
   const auto x = described({"method=floral", "model.factors=inside"});

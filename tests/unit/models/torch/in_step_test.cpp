@@ -5,15 +5,18 @@
 #include <gtest/gtest.h>
 #include <torch/script.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "models/local_trainer.hpp"
 #include "models/torch/objective.hpp"
 #include "node/task/data.hpp"
+#include "node/task/inside.hpp"
 #include "policies/catalogue.hpp"
 #include "policies/invitations.hpp"
 #include "tests/support/any_model.hpp"
+#include "tests/support/dense_variants.hpp"
 #include "tests/support/same_visits.hpp"
 #include "tests/support/torch_runs.hpp"
 
@@ -51,15 +54,8 @@ protected:
     x.save(path_);
   }
 
-  std::vector<result<models::trained>>
-  train(const node::workload& work, const models::model_config& kind,
-        std::shared_ptr<models::dataset> data, std::size_t in_step) {
-    const auto make_model = [&] {
-      return models::make_torch_objective(kind, data);
-    };
-    const auto trainer =
-      models::local_trainers(work.task, make_model, {.most = in_step})();
-    EXPECT_TRUE(trainer) << trainer.error().context;
+  static std::vector<models::visit_input>
+  visits_of(const node::workload& work) {
     std::vector<models::visit_input> visits;
     for (std::uint64_t k = 1; k <= 5; ++k) {
       visits.push_back(
@@ -72,7 +68,28 @@ protected:
       for (const auto& [block, values] : work.initial)
         visits.back().fetched.push_back({block, {}, values});
     }
+    return visits;
+  }
+
+  static std::vector<result<models::trained>>
+  train(const node::workload& work, const models::objective_factory& make_model,
+        const std::vector<models::visit_input>& visits, std::size_t in_step) {
+    const auto trainer =
+      models::local_trainers(work.task, make_model, {.most = in_step})();
+    EXPECT_TRUE(trainer) << trainer.error().context;
     return (*trainer)->train(visits);
+  }
+
+  /// Gives what each comes to alone.
+  static std::vector<result<models::trained>>
+  expect_bits_of_each_alone(const node::workload& work,
+                            const models::objective_factory& make_model,
+                            const std::vector<models::visit_input>& visits) {
+    auto expected = train(work, make_model, visits, 1);
+    for (const auto& one : expected)
+      EXPECT_TRUE(one) << one.error().context;
+    expect_same(train(work, make_model, visits, 3), expected);
+    return expected;
   }
 
   std::string path_ = scratch_.path() + "/in_step.pt";
@@ -103,10 +120,38 @@ TEST_F(torch_in_step, visits_come_to_the_bits_of_each_alone) {
     const auto data = node::load_data(x);
     ASSERT_TRUE(data) << data.error().context;
     const auto shared = std::make_shared<models::dataset>(*data);
-    const auto expected = train(*work, kind, shared, 1);
-    for (const auto& one : expected)
-      EXPECT_TRUE(one) << one.error().context;
-    expect_same(train(*work, kind, shared, 3), expected);
+    const auto make_model = [&] {
+      return models::make_torch_objective(kind, shared);
+    };
+    expect_bits_of_each_alone(*work, make_model, visits_of(*work));
+  }
+}
+
+TEST_F(torch_in_step, visits_with_factors_inside_do_so_too) {
+  for (const auto& variant : inside_variants()) {
+    SCOPED_TRACE(variant.name);
+    auto changes = variant.how;
+    changes.push_back("local_epochs=2");
+    const auto x = described(changes);
+    const auto work = torch_work(x);
+    ASSERT_TRUE(work) << work.error().context;
+    const auto data = node::load_data(x);
+    ASSERT_TRUE(data) << data.error().context;
+    const auto shared = std::make_shared<models::dataset>(*data);
+    const auto make_model = [&] {
+      return troupe_torch()->make_inner(
+        {.kind = models::model_kind::mlp, .hidden = {7}}, shared,
+        node::base_of(*work->task));
+    };
+    auto visits = visits_of(*work);
+    const auto left = expect_bits_of_each_alone(*work, make_model, visits);
+    // Once more, with something of their own.
+    for (std::size_t i = 0; i < visits.size(); ++i) {
+      visits[i].visit.number = {2};
+      visits[i].state =
+        std::make_shared<const models::client_state>(left[i].value().next);
+    }
+    expect_bits_of_each_alone(*work, make_model, visits);
   }
 }
 

@@ -1,36 +1,73 @@
 // Runs with real models: the laws of tests/unit/node/run/ hold for torch as
 // well.
 
+#include <cstddef>
+#include <string>
+
 #include <gtest/gtest.h>
 #include <torch/script.h>
 
 #include "node/replay/replay.hpp"
-#include "tests/support/any_model.hpp"
+#include "tests/support/dense_variants.hpp"
+#include "tests/support/ended_runs.hpp"
 #include "tests/support/plain_run.hpp"
 #include "tests/support/torch_runs.hpp"
 
 namespace troupe::test {
 
 TEST_F(torch_run, under_sync_is_the_plain_loop_for_every_recipe) {
-  for (const auto& method : methods_of_any_model()) {
-    const auto x = described(small(method));
-    expect_plain_run(x, node::models_by(*troupe_torch()), method.name);
+  for (const auto& variant : dense_variants()) {
+    const auto x = described(variant.how);
+    const auto work = torch_work(x);
+    ASSERT_TRUE(work) << variant.name << ": " << work.error().context;
+    expect_plain_run(x, *work, variant.name);
   }
 }
 
 TEST_F(torch_run, learns_the_same_with_any_workers_clock_and_evaluation) {
-  for (const auto& method : methods_of_any_model()) {
-    auto quiet = small(method), timed = quiet;
-    const auto digest = go(quiet).digest;
-    quiet.insert(quiet.end(), {"workers=1", "evaluate_every=0"});
-    EXPECT_EQ(go(quiet).digest, digest) << method.name;
-    timed.push_back("clock=wall");
-    EXPECT_EQ(go(timed).digest, digest) << method.name;
+  const auto after = [&](overrides how, const overrides& more) {
+    how.insert(how.end(), more.begin(), more.end());
+    return ended(described(how), torch_work);
+  };
+  for (const auto& [name, method, how] : dense_variants()) {
+    SCOPED_TRACE(name);
+    const auto wanted = after(how, {});
+    // Who watches rows looks at some version.
+    for (const auto& more :
+         {overrides{"workers=1", needs_rows_aside(method) ? "evaluate_every=3"
+                                                          : "evaluate_every=0"},
+          overrides{"clock=wall", "events=true"}}) {
+      const auto found = after(how, more);
+      EXPECT_EQ(found.digest, wanted.digest) << more[0];
+      if (method.offers || method.personal)
+        expect_kept(found.kept, wanted.kept);
+    }
   }
   const auto buffered = under("fedbuff");
   auto alone = buffered;
   alone.push_back("workers=1");
   EXPECT_EQ(go(buffered).digest, go(alone).digest);
+}
+
+// With composed ones: replay_test, over quadratics.
+TEST_F(torch_run, of_factors_inside_is_computed_again_in_every_pace) {
+  std::size_t turn = 0;
+  for (const auto& [name, method, how] : inside_variants()) {
+    ++turn; // Two paces under each clock, and under the other one the next
+            // time.
+    for (const auto pace : {pace_kind::sync, pace_kind::semisync,
+                            pace_kind::fedbuff, pace_kind::fedasync}) {
+      ++turn;
+      if (policies::standing_of(method, pace) == standing::refused)
+        continue;
+      auto changes = under(policies::to_string(pace), how);
+      changes.insert(changes.end(), {turn % 2 ? "clock=wall" : "clock=virtual",
+                                     "events=true"});
+      SCOPED_TRACE(name + " " + ::testing::PrintToString(changes));
+      expect_computed_again(ended(described(changes), torch_work), torch_work,
+                            pace == pace_kind::sync);
+    }
+  }
 }
 
 TEST_F(torch_run, scores_clients_at_home) {

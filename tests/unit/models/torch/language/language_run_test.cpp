@@ -5,16 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <map>
-#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "node/config/config.hpp"
-#include "node/replay/replay.hpp"
 #include "policies/catalogue.hpp"
+#include "tests/support/ended_runs.hpp"
 #include "tests/support/every_language_method.hpp"
 #include "tests/support/language_runs.hpp"
 #include "tests/support/plain_run.hpp"
@@ -22,29 +17,6 @@
 namespace troupe::test::language_run_test {
 
 namespace {
-
-using states = std::map<client_id, std::shared_ptr<const models::client_state>>;
-
-/// What a run came to.
-struct ended_run {
-  std::string folder;
-  std::string digest;
-  states kept;
-};
-
-/// Of all who have made a visit.
-void expect_kept(const states& found, const states& wanted) {
-  std::size_t some = 0;
-  for (const auto& [client, state] : wanted) {
-    if (state->visits == 0)
-      continue;
-    ++some;
-    const auto own = found.find(client);
-    ASSERT_NE(own, found.end()) << "client " << client.value;
-    EXPECT_EQ(*own->second, *state) << "client " << client.value;
-  }
-  EXPECT_GT(some, 0u);
-}
 
 class language_run : public texts_of_users,
                      public ::testing::WithParamInterface<std::string> {
@@ -61,26 +33,12 @@ protected:
   }
 
   static ended_run go(const node::experiment& x) {
-    const auto work = prepared(x);
-    if (!work) {
-      ADD_FAILURE() << work.error().context;
-      return {};
-    }
-    const auto files = std::make_shared<actors::memory_vault>();
-    const auto done =
-      node::run(x, {.make_model = no_model, .files = files, .work = &*work});
-    if (!done) {
-      ADD_FAILURE() << done.error().context;
-      return {};
-    }
-    EXPECT_FALSE(done->failed) << done->reason;
-    return {
-      .folder = done->folder, .digest = done->digest, .kept = files->states()};
+    return ended(x, prepared);
   }
 
   /// What ends a run under this pace: `updates`, for a method of a line for
   /// each client has none whose versions could be counted.
-  static overrides ended(pace_kind pace, const std::string& clock) {
+  static overrides length_of(pace_kind pace, const std::string& clock) {
     overrides x{"mode=" + std::string{policies::to_string(pace)},
                 "clock=" + clock};
     if (by_round(pace) && (pace == pace_kind::sync || !method().offers))
@@ -90,41 +48,8 @@ protected:
     return x;
   }
 
-  /// From its record and its configuration. Where all that was done is in the
-  /// record, so is what clients keep.
-  static void expect_computed_again(const ended_run& x, bool to_its_end) {
-    namespace fs = std::filesystem;
-    const fs::path folder{x.folder};
-    for (const auto* name : {"versions", "model.safetensors"})
-      fs::remove_all(folder / name);
-    const auto loaded = node::load_config(folder / "config.toml");
-    ASSERT_TRUE(loaded) << loaded.error().context;
-    const auto work = prepared(loaded->x);
-    ASSERT_TRUE(work) << work.error().context;
-    states found;
-    const auto done = node::replay(loaded->x, folder,
-                                   {.make_model = no_model,
-                                    .note = [](const auto&) {},
-                                    .show = [](const auto&) {},
-                                    .work = &*work,
-                                    .look =
-                                      [&](const node::replayed_moment& y) {
-                                        found = y.there.states;
-                                        return result<void>{};
-                                      }});
-    ASSERT_TRUE(done) << done.error().context;
-    const auto& [equal, total, first] = done->digests;
-    EXPECT_FALSE(first) << done->differs_at << ": " << first->what;
-    EXPECT_EQ(equal, total);
-    EXPECT_EQ(total > 0, method().offers);
-    const auto& scores = done->scores;
-    EXPECT_FALSE(scores.first) << scores.first->what;
-    EXPECT_EQ(scores.equal, scores.total);
-    EXPECT_EQ(scores.total > 0,
-              !method().offers && loaded->x.evaluate_every > 0);
-    EXPECT_TRUE(done->ended);
-    if (to_its_end)
-      expect_kept(found, x.kept);
+  static void expect_again(const ended_run& x, bool to_its_end) {
+    expect_computed_again(x, prepared, to_its_end);
   }
 };
 
@@ -173,7 +98,7 @@ TEST_P(language_run, of_noisy_gates_learns_the_same_and_is_computed_again) {
   if (method().offers) {
     EXPECT_NE(go(described({})).digest, wanted.digest);
   }
-  expect_computed_again(
+  expect_again(
     go(described({"options.gate=noisy", "events=true", "evaluate_every=0"})),
     true);
 }
@@ -187,11 +112,11 @@ TEST_P(language_run, is_computed_again_in_every_pace_and_under_both_clocks) {
     if (policies::standing_of(method(), pace) == standing::refused)
       continue;
     for (const std::string clock : {"virtual", "wall"}) {
-      auto changes = ended(pace, clock);
+      auto changes = length_of(pace, clock);
       SCOPED_TRACE(::testing::PrintToString(changes));
       // Then a replay looks at what there is once, at the end.
       changes.insert(changes.end(), {"events=true", "evaluate_every=0"});
-      expect_computed_again(go(described(changes)), pace == pace_kind::sync);
+      expect_again(go(described(changes)), pace == pace_kind::sync);
     }
   }
 }
@@ -199,15 +124,13 @@ TEST_P(language_run, is_computed_again_in_every_pace_and_under_both_clocks) {
 // They change what clients keep, and make no version.
 TEST_P(language_run, is_looked_at_behind_its_last_visits) {
   if (!method().finish.value.empty())
-    expect_computed_again(go(described({"events=true", "evaluate_every=1"})),
-                          true);
+    expect_again(go(described({"events=true", "evaluate_every=1"})), true);
 }
 
 // Where nothing is sent no digest would tell.
 TEST_P(language_run, that_sends_nothing_is_held_to_what_clients_are_worth) {
   if (!method().offers)
-    expect_computed_again(go(described({"events=true", "evaluate_every=2"})),
-                          true);
+    expect_again(go(described({"events=true", "evaluate_every=2"})), true);
 }
 
 } // namespace troupe::test::language_run_test
