@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "models/outputs.hpp"
+
 namespace troupe::models {
 
 double finite_perplexity(const scores& x) noexcept {
@@ -13,6 +15,17 @@ bool foretells_tokens(objective& model) noexcept {
   return model.inside() != nullptr && model.labels() == nullptr
          && model.outputs() == nullptr;
 }
+
+namespace {
+
+/// Whether a row is right or wrong, which numbers are not.
+bool has_answers(objective& model) noexcept {
+  const auto* said = model.outputs();
+  return model.labels() != nullptr
+         || (said != nullptr && said->kind() == output_kind::logits);
+}
+
+} // namespace
 
 void worth_of_clients::put(objective& model,
                            std::map<std::string, double>& to) const {
@@ -30,17 +43,14 @@ void worth_of_clients::put(objective& model,
     to[name] = sum / static_cast<double>(all_.size());
   };
   const bool counts_tokens = foretells_tokens(model);
-  const bool has_answers =
-    !counts_tokens && std::ranges::any_of(all_, [](const auto& x) {
-      return x.second.correct > 0;
-    });
+  const bool are_answers = has_answers(model);
   mean_of(
     "loss", [](const scores& x) { return x.mean_loss(); },
-    !counts_tokens && !has_answers);
+    !counts_tokens && !are_answers);
   if (counts_tokens)
     mean_of(
       "perplexity", [](const scores& x) { return finite_perplexity(x); }, true);
-  if (has_answers)
+  if (are_answers)
     mean_of(
       "accuracy", [](const scores& x) { return x.accuracy(); }, true);
 }

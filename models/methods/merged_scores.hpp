@@ -26,9 +26,9 @@ public:
   }
 
   /// Writes `loss_MOMENT`, the mean over clients of their mean losses, and of a
-  /// model of tokens `perplexity_MOMENT`, of others `accuracy_MOMENT` where any
-  /// answer is right; the last of these also of each client, as
-  /// `accuracy_MOMENT.K`. Nothing where nobody was added.
+  /// model of tokens `perplexity_MOMENT`, of one whose rows are right or wrong
+  /// `accuracy_MOMENT`, also where none is right; the last of these also of
+  /// each client, as `accuracy_MOMENT.K`. Nothing where nobody was added.
   void put(objective& model, std::map<std::string, double>& to) const;
 
 private:

@@ -172,6 +172,8 @@ exit_code eval_routing(const std::string& folder, const model_maker& make_model,
     io.out << object.dump(2) << std::endl;
   } else {
     print_worth(x->first, x->layers, x->last, io.out);
+    io.out << "\nin " << (std::filesystem::path{folder} / routing_file).string()
+           << "; troupe report " << folder << " draws it" << std::endl;
   }
   return exit_code::ok;
 }

@@ -36,14 +36,33 @@ std::vector<tick> decades(double low, double high) {
   return ticks;
 }
 
+/// The place of the first digit: 2 of 345, -1 of 0.5.
+int power_of(double x) {
+  return static_cast<int>(std::floor(std::log10(x) + 1e-9));
+}
+
+/// A tick's label. Where four digits tell neighbours apart it is what numbers
+/// are elsewhere; else each has as many as its step needs.
+/// @param largest of the axis
+std::string tick_label(double x, double step, double largest) {
+  constexpr int digits_max = 17; // A double has no more.
+  const auto digits = power_of(largest) - power_of(step) + 1;
+  if (x == 0 || digits <= (largest >= 1e-4 && largest < 1e6 ? 4 : 3))
+    return number(x);
+  if (largest >= 1e-4 && largest < 1e9)
+    return fixed(x, std::max(0, -power_of(step)));
+  return scientific(x, std::min(digits, digits_max));
+}
+
 std::vector<tick> between(double low, double high, double step) {
   std::vector<tick> ticks;
+  const auto largest = std::max(std::abs(low), std::abs(high));
   const auto first = std::ceil(low / step - 1e-6);
   for (auto k = first;
        k * step <= high + step * 1e-6 && ticks.size() < ticks_max; ++k) {
     // What is not exactly zero is an error of rounding.
     const auto value = std::abs(k) < 0.5 ? 0 : k * step;
-    ticks.push_back({value, number(value)});
+    ticks.push_back({value, tick_label(value, step, largest)});
   }
   return ticks;
 }

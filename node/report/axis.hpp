@@ -9,7 +9,7 @@ namespace troupe::node {
 
 struct tick {
   double value = 0;
-  std::string label;
+  std::string label; ///< Another than its neighbours'.
 };
 
 class axis {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -183,7 +182,53 @@ void add_language_costs(const run_record& x, rows& to) {
            + " down");
 }
 
+/// As it was in the end, else as the last evaluation has it; empty: nowhere.
+std::string tile_of(std::optional<double> in_the_end, const curve& so_far,
+                    const std::string& name, const std::string& more) {
+  if (in_the_end)
+    return tile(name, number(*in_the_end), more);
+  return so_far.empty() ? ""
+                        : tile(name, number(so_far.last()), "last evaluation");
+}
+
+/// How clients fare with what they use themselves.
+std::string tile_of_clients(const run_record& x) {
+  const std::string more = "mean, each with what it uses itself";
+  const auto perplexity =
+    tile_of(ended_number(x, "clients_perplexity"), x.clients_perplexity,
+            "clients' perplexity", more);
+  return perplexity.empty() ? tile_of(part_of(x, "per_client", "mean"),
+                                      x.clients_mean, "clients' accuracy", more)
+                            : perplexity;
+}
+
+/// First what the method is for, as the command line has it.
+std::string tiles_of_scores(const run_record& x) {
+  const bool personal = is_personal(x);
+  const bool chosen = ended_text(x, "accuracy_is_of") == of_all_rows;
+  const std::string of = personal ? " of a newcomer" : "";
+  const std::string more = personal ? "who has no part of its own yet"
+                           : chosen ? "of a newcomer with all test rows"
+                                    : "on the test data";
+  const auto all =
+    tile_of(ended_number(x, "accuracy"), x.accuracy, "accuracy" + of, more)
+    + tile_of(ended_number(x, "perplexity"), x.perplexity, "perplexity" + of,
+              more)
+    + tile_of(ended_number(x, "loss"), x.loss, "loss" + of, "on the test data");
+  const auto clients = tile_of_clients(x);
+  if (personal || chosen)
+    return clients + all;
+  return x.clients_perplexity.empty() ? all : all + clients;
+}
+
 } // namespace
+
+bool is_personal(const run_record& x) {
+  if (const auto whose = ended_text(x, "accuracy_is_of"); !whose.empty())
+    return whose == of_a_newcomer;
+  const auto* recipe = x.x ? policies::find_recipe(x.x->method) : nullptr;
+  return recipe && recipe->personal;
+}
 
 std::string heading(const run_record& x) {
   const auto name = x.x ? x.x->name : x.folder.filename().string();
@@ -199,32 +244,8 @@ std::string heading(const run_record& x) {
   return text + status(x) + "</header>\n";
 }
 
-std::string about_accuracy(std::string_view whose) {
-  if (whose == of_a_newcomer)
-    return "accuracy without a part of its own";
-  return whose == of_all_rows ? "of a newcomer with all test rows"
-                              : "on the test data";
-}
-
 std::string tiles(const run_record& x) {
-  std::string text = "<div class=\"tiles\">";
-  const auto accuracy = ended_number(x, "accuracy");
-  // Where clients have a part of their own, first how they fare with it.
-  const auto whose = ended_text(x, "accuracy_is_of");
-  const bool personal = whose == of_a_newcomer;
-  if (const auto mean = part_of(x, "per_client", "mean"); mean && personal)
-    text += tile("clients' accuracy", number(*mean),
-                 "mean, each with what it uses itself");
-  if (accuracy)
-    text += tile(personal ? "newcomer" : "accuracy", number(*accuracy),
-                 about_accuracy(whose));
-  else if (!x.accuracy.empty())
-    text += tile("accuracy", number(x.accuracy.last()), "last evaluation");
-  const auto loss = ended_number(x, "loss");
-  if (loss)
-    text += tile("loss", number(*loss), "on the test data");
-  else if (!x.loss.empty())
-    text += tile("loss", number(x.loss.last()), "last evaluation");
+  std::string text = "<div class=\"tiles\">" + tiles_of_scores(x);
   if (const auto worst = part_of(x, "per_client", "worst"))
     text +=
       tile("worst client", number(*worst),
@@ -310,7 +331,11 @@ std::string table_of_run(const run_record& x) {
     all.add("seed", std::to_string(x.x->seed));
   }
   if (const auto digest = ended_text(x, "digest"); !digest.empty())
-    all.add("digest", "<code>" + escaped(digest) + "</code>");
+    all.add("digest",
+            "<code>" + escaped(digest) + "</code>"
+              + (ended_number(x, "versions") == 0
+                   ? std::string{" <small>"} + of_the_beginning + "</small>"
+                   : ""));
   if (const auto best = part_of(x, "best", "version"))
     all.add("best version",
             count(*best) + " <small>"

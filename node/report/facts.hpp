@@ -13,6 +13,14 @@ inline constexpr const char* of_every_client = "every client";
 inline constexpr const char* of_a_newcomer = "a newcomer";
 inline constexpr const char* of_all_rows = "a newcomer with all rows";
 
+/// What is said of the digest of a run without a version.
+inline constexpr const char* of_the_beginning =
+  "of where all begin; nothing is merged";
+
+/// Whether all clients have a part of their own: then whoever has none is a
+/// newcomer.
+bool is_personal(const run_record& x);
+
 /// What the run was, and how it ended.
 std::string heading(const run_record& x);
 

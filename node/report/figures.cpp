@@ -1,12 +1,10 @@
 #include "node/report/figures.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 
 #include "node/report/chart.hpp"
+#include "node/report/facts.hpp"
 #include "node/report/markup.hpp"
-#include "node/report/quantile.hpp"
 
 namespace troupe::node {
 
@@ -75,136 +73,6 @@ drawn_figure quantity(const run_record& x, const std::string& what,
   f.keys = keys_of(chart.lines);
   if (!time)
     f.says = thinned(curves);
-  return f;
-}
-
-std::string without_accuracies(const run_record& x) {
-  if (x.evaluations == 0)
-    return "Nothing was evaluated, so nothing is known of single clients.";
-  if (!x.has_accuracies())
-    return "This workload has no labels, so it has no accuracies.";
-  if (!x.ended)
-    return "The clients are scored one by one when the run comes to its end.";
-  return "There are no accuracies of single clients in "
-         "<code>metrics.jsonl</code>.";
-}
-
-/// Bins that are round numbers, at most 25.
-std::vector<bar> bins_of(const std::vector<double>& sorted) {
-  constexpr std::array steps{0.01, 0.02, 0.05, 0.1};
-  double step = steps.back();
-  for (const auto s : steps)
-    if ((sorted.back() - sorted.front()) / s <= 24) {
-      step = s;
-      break;
-    }
-  const auto first = std::floor(sorted.front() / step + 1e-9);
-  const auto last = std::max(first + 1, std::ceil(sorted.back() / step - 1e-9));
-  std::vector<bar> bins;
-  for (auto k = first; k < last; ++k)
-    bins.push_back({.left = k * step, .right = (k + 1) * step});
-  for (const auto x : sorted) {
-    const auto bin = std::floor(x / step + 1e-9) - first;
-    const auto most = static_cast<double>(bins.size() - 1);
-    ++bins[static_cast<std::size_t>(std::clamp(bin, 0.0, most))].height;
-  }
-  return bins;
-}
-
-drawn_figure accuracy_of_clients(const run_record& x) {
-  drawn_figure f{
-    .title = "Accuracy of the clients", .keys = {}, .drawing = {}, .says = {}};
-  const auto& all = x.accuracies;
-  if (all.empty()) {
-    f.says = without_accuracies(x);
-    return f;
-  }
-  auto bins = bins_of(all);
-  // Of many clients, the record holds a thousand that stand for all.
-  const auto clients = x.x ? x.x->clients.clients : 0;
-  if (all.size() >= 1000 && clients > all.size())
-    for (auto& b : bins)
-      b.height *=
-        static_cast<double>(clients) / static_cast<double>(all.size());
-  for (auto& b : bins)
-    b.says = count(b.height) + " clients from " + number(b.left) + " to "
-             + number(b.right);
-  const auto middle = number(quantile(all, 0.5));
-  f.drawing =
-    draw(bar_chart{.title = f.title,
-                   .x_title = "accuracy on the client's own test examples",
-                   .y_title = "clients",
-                   .bars = std::move(bins),
-                   .marks = {{quantile(all, 0.5), "median " + middle}}});
-  f.says = "Each client on test examples of its own, with the last model: half "
-           "of them reach "
-           + middle + ", nine of ten " + number(quantile(all, 0.1))
-           + ", the worst " + number(all.front()) + ".";
-  return f;
-}
-
-using participation = event_tally::participation;
-
-/// Bars of clients, each with as many neighbours as are needed to fit.
-std::vector<bar>
-bars_of(const std::vector<std::pair<client_id, participation>>& all) {
-  constexpr std::size_t bars_max = 125;
-  const auto each = (all.size() + bars_max - 1) / bars_max;
-  std::vector<bar> bars;
-  for (std::size_t i = 0; i < all.size(); i += each) {
-    const auto end = std::min(i + each, all.size());
-    bar b{.left = static_cast<double>(i), .right = static_cast<double>(end)};
-    for (auto k = i; k < end; ++k) {
-      b.height += static_cast<double>(all[k].second.merged);
-      b.behind += static_cast<double>(all[k].second.invited);
-    }
-    b.height /= static_cast<double>(end - i);
-    b.behind /= static_cast<double>(end - i);
-    const auto who = end - i == 1
-                       ? "client " + std::to_string(all[i].first.value)
-                       : "each of " + std::to_string(end - i) + " clients";
-    b.says = who + ": " + number(b.height) + " of " + number(b.behind)
-             + " visits merged";
-    bars.push_back(b);
-  }
-  return bars;
-}
-
-drawn_figure participation_of_clients(const run_record& x) {
-  drawn_figure f{
-    .title = "Participation", .keys = {}, .drawing = {}, .says = {}};
-  if (!x.has_events()) {
-    f.says = without_events(x);
-    return f;
-  }
-  std::vector<std::pair<client_id, participation>> all(
-    x.events.clients().begin(), x.events.clients().end());
-  const auto took_part = all.size();
-  // Who is not in the events was never invited.
-  const auto clients = x.x ? x.x->clients.clients : 0;
-  for (std::uint64_t k = 1; k <= clients; ++k)
-    if (!x.events.clients().contains({k}))
-      all.emplace_back(client_id{k}, participation{});
-  std::ranges::stable_sort(all, {}, [](const auto& c) {
-    return std::pair{c.second.merged, c.second.invited};
-  });
-  f.drawing = draw(bar_chart{.title = f.title,
-                             .x_title = "clients, those who gave least first",
-                             .y_title = "visits",
-                             .bars = bars_of(all)});
-  f.keys = "<span class=\"key\"><i class=\"swatch full\"></i>merged</span>"
-           "<span class=\"key\"><i class=\"swatch\"></i>invited, and not "
-           "merged</span>";
-  if (all.empty())
-    f.says = "Nobody was invited.";
-  else
-    f.says = count(static_cast<double>(took_part)) + " of "
-             + count(static_cast<double>(all.size()))
-             + " clients were invited. Fewest merged: "
-             + count(static_cast<double>(all.front().second.merged))
-             + " visits of client " + std::to_string(all.front().first.value)
-             + "; most: " + count(static_cast<double>(all.back().second.merged))
-             + " of client " + std::to_string(all.back().first.value) + ".";
   return f;
 }
 
@@ -327,17 +195,18 @@ std::string without_events(const run_record& x) {
 }
 
 std::vector<drawn_figure> figures_of_learning(const run_record& x) {
+  const auto* tested = is_personal(x) ? "test data, a newcomer" : "test data";
   const std::vector<named> accuracies{
-    {x.accuracy, "test data", 0, "evaluations"},
+    {x.accuracy, tested, 0, "evaluations"},
     {x.validation_accuracy, "validation data", 1, "evaluations"},
     {x.clients_mean, "clients with what they use, mean", 2, "evaluations"},
     {x.clients_worst, "the worst of them", 3, "evaluations"}};
   const std::vector<named> losses{
     {x.training_loss, "training, mean of a version's visits", 2, "versions"},
-    {x.loss, "test data", 0, "evaluations"},
+    {x.loss, tested, 0, "evaluations"},
     {x.validation_loss, "validation data", 1, "evaluations"}};
   const std::vector<named> perplexities{
-    {x.perplexity, "test data", 0, "evaluations"},
+    {x.perplexity, tested, 0, "evaluations"},
     {x.clients_perplexity, "clients with what they use, mean", 2,
      "evaluations"}};
   std::vector<drawn_figure> all;
@@ -355,10 +224,6 @@ std::vector<drawn_figure> figures_of_learning(const run_record& x) {
     f.title[0] = static_cast<char>(f.title[0] - 'a' + 'A');
   std::erase_if(all, [](const drawn_figure& f) { return f.drawing.empty(); });
   return all;
-}
-
-std::vector<drawn_figure> figures_of_clients(const run_record& x) {
-  return {accuracy_of_clients(x), participation_of_clients(x)};
 }
 
 std::vector<drawn_figure> figures_of_pace(const run_record& x) {

@@ -21,7 +21,7 @@ struct drawn_figure {
 /// none come, and over time.
 std::vector<drawn_figure> figures_of_learning(const run_record& x);
 
-/// How accuracy and participation are spread over clients.
+/// How accuracy, or perplexity, and participation are spread over clients.
 std::vector<drawn_figure> figures_of_clients(const run_record& x);
 
 /// Staleness, and versions over time.

@@ -5,7 +5,7 @@
 
 namespace troupe::node {
 
-/// A square for each value, the darker the larger it is.
+/// A square for each value, the darker the larger it is, in a frame.
 struct heat_map {
   struct cell {
     std::size_t row = 0;
@@ -19,6 +19,7 @@ struct heat_map {
   std::string y_title;
   std::vector<std::string> columns;
   std::size_t rows = 0;
+  std::vector<std::string> row_names = {}; ///< From above; some may be shown.
   std::vector<cell> cells; ///< Those that are not here are white.
 };
 

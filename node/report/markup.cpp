@@ -1,5 +1,6 @@
 #include "node/report/markup.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdarg>
@@ -77,11 +78,19 @@ std::string number(double x) {
 }
 
 std::string count(double x) {
-  auto digits = format("%.0f", std::abs(x));
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0;
-       at -= 3)
+  return fixed(x, 0);
+}
+
+std::string fixed(double x, int decimals) {
+  auto digits = format("%.*f", decimals, std::abs(x));
+  const auto whole = std::min(digits.find('.'), digits.size());
+  for (auto at = static_cast<std::ptrdiff_t>(whole) - 3; at > 0; at -= 3)
     digits.insert(static_cast<std::size_t>(at), 1, ',');
   return x < 0 ? "-" + digits : digits;
+}
+
+std::string scientific(double x, int digits) {
+  return format("%.*e", digits - 1, x);
 }
 
 std::string duration(double seconds) {

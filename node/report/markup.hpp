@@ -20,6 +20,12 @@ std::string number(double x);
 /// 12 400 as 12,400.
 std::string count(double x);
 
+/// The same with so many digits behind the point: 12,400.25.
+std::string fixed(double x, int decimals);
+
+/// With so many digits that count: 1.23457e+06.
+std::string scientific(double x, int digits);
+
 /// 1 h 05 m, 12.5 s, 3 d 4 h.
 std::string duration(double seconds);
 

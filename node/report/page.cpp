@@ -75,7 +75,7 @@ constexpr const char* ending = "</main></body></html>\n";
 std::string page_of_tokens(const std::string& title,
                            const std::filesystem::path& folder) {
   return beginning(title) + "<header><h1>" + escaped(title) + "</h1></header>\n"
-         + section("Where tokens go", figures_of_tokens(folder)) + ending;
+         + section("Where tokens go", figures_of_tokens(folder, {})) + ending;
 }
 
 std::string page_of(const run_record& x) {
@@ -84,7 +84,7 @@ std::string page_of(const run_record& x) {
   text += section("Who took part", figures_of_clients(x));
   if (const auto routing = figures_of_routing(x); !routing.empty())
     text += section("Who asks for which expert", routing);
-  if (const auto tokens = figures_of_tokens(x.folder); !tokens.empty())
+  if (const auto tokens = figures_of_tokens(x.folder, x.x); !tokens.empty())
     text += section("Where tokens go", tokens);
   text += section("Pace", figures_of_pace(x));
   text += "<section class=\"tables\">" + table_of_ends(x) + table_of_lines(x)

@@ -72,6 +72,7 @@ drawn_figure map_of_clients(const run_record& x,
   for (const auto& [client, asked] : x.events.requests()) {
     if (map.rows == rows_max)
       break;
+    map.row_names.push_back(std::to_string(client.value));
     const auto most = std::ranges::max(asked);
     for (std::size_t i = 0; i < map.columns.size(); ++i)
       if (asked[i] > 0)
@@ -196,6 +197,7 @@ std::optional<drawn_figure> matrix_of(const run_record& x) {
                .y_title = "clients",
                .columns = first_of(experts),
                .rows = std::min(rows_max, clients.size()),
+               .row_names = clients,
                .cells = {}};
   for (std::size_t k = 0; k < map.rows; ++k)
     if (const auto* values = (*rows)[k].items())

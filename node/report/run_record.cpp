@@ -93,6 +93,15 @@ private:
 
 } // namespace
 
+std::string client_name(client_id who, const std::optional<experiment>& x) {
+  const auto name = "client " + std::to_string(who.value);
+  if (!x || !x->data.is_language() || x->data.pooled || who.value == 0
+      || who.value > x->data.users.size()
+      || x->partition.kind != partition_options::rule::natural)
+    return name;
+  return name + ", " + x->data.users[who.value - 1];
+}
+
 result<run_record> read_run(const fs::path& folder) {
   run_record x;
   x.folder = folder;

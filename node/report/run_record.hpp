@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/ids.hpp"
 #include "core/json.hpp"
 #include "core/result.hpp"
 #include "node/config/experiment.hpp"
@@ -58,6 +59,10 @@ struct run_record {
     return events.events() > 0;
   }
 };
+
+/// "client 1", with the user that it is where the configuration names its
+/// users: "client 1, french".
+std::string client_name(client_id who, const std::optional<experiment>& x);
 
 /// Reads a folder, also of a run that goes on, or was killed. Returns
 /// `invalid_data` if there is no config.toml in it.

@@ -8,6 +8,7 @@
 #include "core/json.hpp"
 #include "models/files.hpp"
 #include "node/report/chart.hpp"
+#include "node/report/flat_record.hpp"
 #include "node/report/heat_map.hpp"
 #include "node/report/markup.hpp"
 
@@ -83,8 +84,9 @@ drawn_figure scores_of_layers(const json::list& looks,
 }
 
 /// Tokens of a client's first window, and where each goes first.
-drawn_figure window_of(const json& client, const std::string& expert) {
-  const auto who = "client " + count(number_in(client, "client"));
+drawn_figure window_of(const json& client, const std::string& expert,
+                       const std::optional<experiment>& x) {
+  const auto who = client_name({count_of(number_in(client, "client"))}, x);
   const auto experts = number_in(client, "experts");
   const auto layers = numbers_in(client.find("layers"));
   const auto window = list_in(client, "window");
@@ -92,13 +94,14 @@ drawn_figure window_of(const json& client, const std::string& expert) {
     .title = "Tokens of " + who, .keys = {}, .drawing = {}, .says = {}};
   heat_map map{.title = f.title,
                .x_title = "token of a test window",
-               .y_title = "layers",
+               .y_title = "layer",
                .columns = {},
                .rows = std::min(layers.size(), window.size()),
                .cells = {}};
   std::string names;
   for (std::size_t row = 0; row < map.rows; ++row) {
     names += (row > 0 ? ", " : "") + count(layers[row]);
+    map.row_names.push_back(count(layers[row]));
     auto chosen = numbers_in(&window[row]);
     chosen.resize(std::min(chosen.size(), tokens_max));
     while (map.columns.size() < chosen.size())
@@ -131,7 +134,8 @@ std::vector<std::size_t> layers_shown(std::size_t layers) {
 }
 
 std::vector<drawn_figure>
-figures_of_tokens(const std::filesystem::path& folder) {
+figures_of_tokens(const std::filesystem::path& folder,
+                  const std::optional<experiment>& x) {
   const auto text =
     models::read_text(folder / routing_file, errc::invalid_data);
   if (!text)
@@ -147,7 +151,7 @@ figures_of_tokens(const std::filesystem::path& folder) {
   std::vector<drawn_figure> all{scores_of_layers(looks, *name)};
   const auto clients = list_in(*read, "clients");
   for (std::size_t k = 0; k < std::min(clients.size(), clients_max); ++k)
-    all.push_back(window_of(clients[k], *name));
+    all.push_back(window_of(clients[k], *name, x));
   if (clients.size() > clients_max)
     all.back().says += " The first " + std::to_string(clients_max) + " of "
                        + std::to_string(clients.size()) + " clients.";

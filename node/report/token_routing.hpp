@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -19,7 +20,8 @@ inline constexpr std::string_view routing_file = "routing.json";
 std::vector<std::size_t> layers_shown(std::size_t layers);
 
 /// Empty where nobody has looked.
-std::vector<drawn_figure>
-figures_of_tokens(const std::filesystem::path& folder);
+/// @param x says who the clients are; none: they have numbers alone
+std::vector<drawn_figure> figures_of_tokens(const std::filesystem::path& folder,
+                                            const std::optional<experiment>& x);
 
 } // namespace troupe::node

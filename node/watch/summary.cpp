@@ -258,7 +258,10 @@ std::string to_text(const run_summary& x) {
     text += format(" for %.1f s of virtual time", *x.virtual_seconds);
   text += format(", %.1f s of CPU, %.0f MiB of memory\n", x.cpu_seconds,
                  static_cast<double>(x.peak_memory_bytes) / mebi);
-  text += "  digest     " + x.digest + "\n  folder     " + x.folder + "\n";
+  text += "  digest     " + x.digest;
+  if (x.versions == 0)
+    text += std::string{": "} + of_the_beginning;
+  text += "\n  folder     " + x.folder + "\n";
   return text;
 }
 

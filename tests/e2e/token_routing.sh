@@ -71,12 +71,13 @@ for key in ("scores", "first_places"):
 PY
 "$troupe" eval "$folder" --routing >"$scratch/out" 2>"$scratch/err" || fail "nothing is seen of tokens again"
 grep -q "client  experts   layer 1   layer 2   layer 4" "$scratch/out" || fail "what is seen is not said"
+grep -qxF "in $folder/routing.json; troupe report $folder draws it" "$scratch/out" || fail "nothing says where that is"
 cp "$folder/routing.json" "$scratch/again"
 "$troupe" eval "$folder" --routing --format json >"$scratch/second.out" 2>"$scratch/err" || fail "nothing is seen any more"
 cmp -s "$folder/routing.json" "$scratch/again" && cmp -s "$scratch/first.out" "$scratch/second.out" ||
   fail "who looks again sees something else"
 "$troupe" report "$folder" >"$scratch/out" 2>"$scratch/err" || fail "there is no report"
-for text in "Where tokens go" "Mean score of the generalist" "Tokens of client 2"; do
+for text in "Where tokens go" "Mean score of the generalist" "Tokens of client 2, fr" "Perplexity of the clients"; do
   grep -q "$text" "$folder/report.html" || fail "the report does not have: $text"
 done
 

@@ -10,6 +10,7 @@
 
 #include "models/methods/merged_scores.hpp"
 #include "tests/support/adapter_site.hpp"
+#include "tests/support/blind_model.hpp"
 #include "tests/support/paper_model.hpp"
 #include "tests/support/small_adapters.hpp"
 #include "tests/support/small_language.hpp"
@@ -31,7 +32,7 @@ models::worth_of_clients two_clients() {
 } // namespace
 
 TEST(worth_of_clients, is_a_mean_over_clients_and_not_over_rows) {
-  models::regression model{linear_problem(4, 3, 12, 5), {}};
+  blind_model model;
   std::map<std::string, double> found;
   two_clients().put(model, found);
   const std::map<std::string, double> expected{{"loss_left", 1.5},
@@ -42,6 +43,27 @@ TEST(worth_of_clients, is_a_mean_over_clients_and_not_over_rows) {
   std::map<std::string, double> none;
   models::worth_of_clients{"left"}.put(model, none);
   EXPECT_TRUE(none.empty());
+}
+
+// A curve has its points where nothing is learned yet, too.
+TEST(worth_of_clients, has_accuracies_where_no_row_is_right) {
+  blind_model model;
+  models::worth_of_clients worth{"left"};
+  worth.add({1}, {.loss = 4, .correct = 0, .count = 2});
+  std::map<std::string, double> found;
+  worth.put(model, found);
+  const std::map<std::string, double> expected{
+    {"loss_left", 2}, {"accuracy_left", 0}, {"accuracy_left.1", 0}};
+  EXPECT_EQ(found, expected);
+}
+
+TEST(worth_of_clients, has_losses_of_each_where_rows_are_numbers) {
+  models::regression model{linear_problem(4, 3, 12, 5), {}};
+  std::map<std::string, double> found;
+  two_clients().put(model, found);
+  const std::map<std::string, double> expected{
+    {"loss_left", 1.5}, {"loss_left.1", 2}, {"loss_left.2", 1}};
+  EXPECT_EQ(found, expected);
 }
 
 TEST(worth_of_clients, is_the_mean_of_their_perplexities_where_tokens_count) {

@@ -174,4 +174,21 @@ TEST(heat_map, draws_each_value_and_nothing_of_none) {
   EXPECT_EQ(draw(node::heat_map{}), "");
 }
 
+TEST(heat_map, names_as_many_rows_as_there_is_room_for) {
+  node::heat_map map{.title = "t",
+                     .x_title = "x",
+                     .y_title = "y",
+                     .columns = {"a"},
+                     .rows = 100,
+                     .cells = {}};
+  for (std::size_t i = 0; i < map.rows; ++i)
+    map.row_names.push_back("r" + std::to_string(i));
+  map.row_names[8] = "longer";
+  const auto text = draw(map);
+  // Four of these are as high as a name.
+  EXPECT_THAT(text, HasSubstr(">r4<"));
+  EXPECT_THAT(text, Not(HasSubstr(">r5<")));
+  EXPECT_THAT(text, Not(HasSubstr(">longer<")));
+}
+
 } // namespace troupe::test::routing_test

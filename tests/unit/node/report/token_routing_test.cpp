@@ -94,6 +94,32 @@ TEST_F(token_report, has_a_map_for_each_client) {
   EXPECT_THAT(text, Not(HasSubstr("expert 2<")));
 }
 
+// All of the last layer goes to the last expert, which is white.
+TEST_F(token_report, has_rows_that_one_sees_where_nothing_is_dark) {
+  file("routing.json",
+       R"({"first_expert":"generalist","layers":12,"looks":[{"scores":[1]}],)"
+       R"("clients":[{"client":1,"experts":2,"layers":[1,12],)"
+       R"("window":[[0,1],[1,1]]}]})");
+  const auto text = page();
+  EXPECT_THAT(text, HasSubstr("text-anchor=\"end\">12</text>"));
+  EXPECT_THAT(text, HasSubstr("<path class=\"grid\" d=\"M48 30H548\"/>"));
+  EXPECT_THAT(text,
+              HasSubstr("<path class=\"axis\" d=\"M48 14H548V46H48Z\"/>"));
+}
+
+TEST_F(token_report, names_users_where_the_run_does) {
+  file("routing.json", routing);
+  const std::string language = "name = \"r\"\nmethod = \"comigs\"\nrounds = 4\n"
+                               "[data]\nkind = \"language\"\npath = \"x\"\n"
+                               "tokenizer = \"bytes\"\n";
+  file("config.toml", language
+                        + "users = [\"de\", \"fr\", \"a<b\"]\n"
+                          "[model]\nkind = \"language\"\n");
+  EXPECT_THAT(page(), HasSubstr("<h3>Tokens of client 3, a&lt;b</h3>"));
+  file("config.toml", language + "[model]\nkind = \"language\"\n");
+  EXPECT_THAT(page(), HasSubstr("<h3>Tokens of client 3</h3>"));
+}
+
 TEST_F(token_report, shows_eight_clients_and_says_so) {
   std::string all{routing};
   const auto from = all.find(R"({"client":3)");

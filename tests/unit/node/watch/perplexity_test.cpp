@@ -191,6 +191,17 @@ TEST(perplexity, of_a_newcomer_is_said_to_be_that) {
                         "loss 2.7726: of who has no part of its own yet\n"));
 }
 
+// The same where clients learned something else.
+TEST(digest, of_a_run_that_merges_nothing_is_of_where_all_begin) {
+  run_summary x;
+  x.digest = "aa";
+  EXPECT_THAT(to_text(x), HasSubstr("\n  digest     aa: of where all begin; "
+                                    "nothing is merged\n  folder "));
+  EXPECT_EQ(to_json(x)["digest"].dump(), "\"aa\"");
+  x.versions = 1;
+  EXPECT_THAT(to_text(x), HasSubstr("\n  digest     aa\n  folder "));
+}
+
 // Clients choose by their own rows, and nobody has them all.
 TEST(accuracy, of_a_choice_is_of_nobodys_rows) {
   run_summary x;
