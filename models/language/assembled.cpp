@@ -92,14 +92,12 @@ class assembled final : public tokenizer {
 public:
   assembled(std::unique_ptr<piece_model> model, token_pipeline how,
             std::vector<added_token> added, special_tokens special,
-            std::vector<token_id> before, std::vector<token_id> after,
-            const digest& content)
+            text_frame frame, const digest& content)
     : model_(std::move(model)),
       how_(std::move(how)),
       added_(std::move(added)),
       special_(special),
-      before_(std::move(before)),
-      after_(std::move(after)),
+      frame_(std::move(frame)),
       content_(content),
       size_(model_->size()) {
     TROUPE_ASSERT(how_.join);
@@ -175,11 +173,15 @@ public:
   }
 
   std::vector<token_id> before() const override {
-    return before_;
+    return frame_.before;
   }
 
   std::vector<token_id> after() const override {
-    return after_;
+    return frame_.after;
+  }
+
+  const pair_frame* pair() const noexcept override {
+    return frame_.pair ? &*frame_.pair : nullptr;
   }
 
   std::string_view text_of(token_id x) const noexcept override {
@@ -313,8 +315,7 @@ private:
   token_pipeline how_;
   std::vector<added_token> added_;
   special_tokens special_;
-  std::vector<token_id> before_;
-  std::vector<token_id> after_;
+  text_frame frame_;
   digest content_;
   std::size_t size_;
   std::map<token_id, std::size_t> places_; ///< Of added tokens.
@@ -327,11 +328,10 @@ private:
 std::shared_ptr<const tokenizer>
 assemble(std::unique_ptr<piece_model> model, token_pipeline how,
          std::vector<added_token> added, special_tokens special,
-         std::vector<token_id> before, std::vector<token_id> after,
-         const digest& content) {
-  return std::make_shared<assembled>(
-    std::move(model), std::move(how), std::move(added), special,
-    std::move(before), std::move(after), content);
+         text_frame frame, const digest& content) {
+  return std::make_shared<assembled>(std::move(model), std::move(how),
+                                     std::move(added), special,
+                                     std::move(frame), content);
 }
 
 } // namespace troupe::models

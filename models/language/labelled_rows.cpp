@@ -42,7 +42,8 @@ std::string_view share_of(text_part x) noexcept {
 
 /// Equal rows have equal ones.
 digest content_of(const labelled_text& x) {
-  const auto all = x.before + '\0' + x.text;
+  const auto all =
+    x.before + '\0' + x.text + (x.second ? '\0' + *x.second : "");
   return digest_of(std::as_bytes(std::span{all}));
 }
 
@@ -152,6 +153,9 @@ private:
       }
       own.push_back(static_cast<std::uint32_t>(set.rows.size()));
       set.add(*made, numbers.at(text.label));
+      to.in_pairs_ += text.second ? 1 : 0;
+      if (made->front().second_from > 0)
+        to.types_ = 2;
       if (part == text_part::test && how.files.task == text_task::span)
         to.asked_.push_back(asked_of(text, made->front().text_first));
     }
@@ -286,18 +290,8 @@ private:
     for (std::size_t i = 0; i < to.labels_.size(); ++i)
       parts["label/" + std::to_string(i)] =
         digest_of(std::as_bytes(std::span{to.labels_[i]}));
-    for (const auto part : {split::train, split::test}) {
-      const auto& set = to.of(part);
-      const std::string name = part == split::train ? "train" : "test";
-      parts[name + "/ids"] = digest_of(std::as_bytes(std::span{set.ids}));
-      std::vector<std::uint64_t> numbers_of_rows;
-      for (const auto& x : set.rows)
-        for (const std::uint64_t n :
-             {std::uint64_t{x.size}, std::uint64_t{x.label},
-              std::uint64_t{x.first}, std::uint64_t{x.last}})
-          numbers_of_rows.push_back(n);
-      parts[name + "/rows"] = digest_of_numbers(numbers_of_rows);
-    }
+    to.training_.say("train", parts);
+    to.test_.say("test", parts);
     for (const auto part : all_parts) {
       const auto& clients = clients_of(part);
       for (std::size_t k = 0; k < clients.size(); ++k)
@@ -324,6 +318,11 @@ labelled_rows::load(const labelled_options& how,
   if (auto ok = all.load(); !ok)
     return tl::make_unexpected(ok.error());
   return out;
+}
+
+std::size_t labelled_rows::second_from(split part, std::uint32_t row) const {
+  TROUPE_ASSERT(row < size(part));
+  return of(part).rows[row].second_from;
 }
 
 later_windows labelled_rows::later_of(split part, std::uint32_t row) const {

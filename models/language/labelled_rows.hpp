@@ -6,7 +6,7 @@
 // source nor a text is in two parts. Then each part is dealt to the clients.
 //
 //   task       ids                             targets
-//   classify   text                            place 0: the class
+//   classify   text, or two of them            place 0: the class
 //   span       question, text                  place 0: the answer's first
 //                                              token, place 1: its last; both
 //                                              0: there is no answer; 1 and 0:
@@ -109,12 +109,21 @@ public:
     return beyond_;
   }
 
+  /// Rows of two texts.
+  std::uint64_t in_pairs() const noexcept {
+    return in_pairs_;
+  }
+
   std::size_t context() const noexcept override {
     return context_;
   }
 
   std::uint32_t vocabulary() const noexcept override {
     return vocabulary_;
+  }
+
+  std::uint32_t types() const noexcept override {
+    return types_;
   }
 
   std::size_t size(split part) const noexcept override {
@@ -126,6 +135,7 @@ public:
     return of(part).texts;
   }
 
+  std::size_t second_from(split part, std::uint32_t row) const override;
   later_windows later_of(split part, std::uint32_t row) const override;
 
   void read(split part, std::uint32_t row, std::span<std::int32_t> ids,
@@ -157,6 +167,8 @@ private:
   std::uint64_t dropped_paragraphs_ = 0;
   std::uint64_t left_out_ = 0;
   std::uint64_t beyond_ = 0;
+  std::uint64_t in_pairs_ = 0;
+  std::uint32_t types_ = 1;
   row_set training_;
   row_set test_;
   std::vector<asked_text> asked_; ///< Of spans, as the texts of the test set.

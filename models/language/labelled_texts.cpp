@@ -70,6 +70,9 @@ public:
     if (how_.task == text_task::span)
       if (auto ok = read_answer(*found, x); !ok)
         return ok;
+    if (how_.task == text_task::classify)
+      if (auto ok = read_second(*found, to, x); !ok)
+        return ok;
     if (const auto* source = text_at(*found, "source"); source != nullptr)
       x.source = '=' + *source;
     to.push_back(std::move(x));
@@ -108,6 +111,27 @@ private:
                                 + " that is a text or a whole number")
                        + "; 'label' says which key has the class");
     return {};
+  }
+
+  /// @param before the file's texts so far
+  result<void> read_second(const json& in,
+                           const std::vector<labelled_text>& before,
+                           labelled_text& to) const {
+    const auto* found = in.find("second");
+    if (found != nullptr && found->text() != nullptr)
+      to.second = *found->text();
+    else if (found != nullptr && found->dump() != "null")
+      return fail_at(where_, "has a 'second' that is no text; \"…\", which is "
+                             "classified with its text, would do, or no such "
+                             "key on any line");
+    if (before.empty()
+        || before.front().second.has_value() == to.second.has_value())
+      return {};
+    return fail_at(where_, to.second
+                             ? "has a 'second', and texts before it have none; "
+                               "one on each line, or on none, would do"
+                             : "has no 'second', and texts before it have one; "
+                               "one on each line, or on none, would do");
   }
 
   result<void> read_answer(const json& in, labelled_text& to) const {
@@ -205,16 +229,21 @@ result<std::vector<labelled_user>> read_labelled(const labelled_files& from) {
 }
 
 std::uint64_t drop_repeated(std::vector<labelled_user>& users) {
+  const auto is_in_pairs = [](const labelled_user& x) {
+    return !x.texts.empty() && x.texts.front().second.has_value();
+  };
   // A document that is gone leaves a hole: its number is its source.
   std::vector<user_text> all;
   for (auto& user : users) {
     auto& to = all.emplace_back(user_text{.name = user.name, .documents = {}});
-    for (std::size_t i = 0; i < user.texts.size(); ++i)
+    for (std::size_t i = 0; i < user.texts.size() && !is_in_pairs(user); ++i)
       to.documents.push_back(
         {.text = std::move(user.texts[i].text), .source = std::to_string(i)});
   }
   const auto dropped = drop_repeated(all);
   for (std::size_t k = 0; k < users.size(); ++k) {
+    if (is_in_pairs(users[k]))
+      continue;
     std::vector<labelled_text> left;
     for (auto& x : all[k].documents) {
       left.push_back(std::move(users[k].texts[std::stoull(x.source)]));

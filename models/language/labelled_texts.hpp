@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,8 @@ struct labelled_text {
   std::string text;
   /// Before the text: a question, or what it describes.
   std::string before = {};
+  /// With which it is classified.
+  std::optional<std::string> second = {};
   /// Its class or, of other tasks, the kind by which it is dealt.
   std::string label = {};
   /// Those of one source are in one part. It begins with '='; empty: none is
@@ -44,7 +47,8 @@ struct labelled_files {
 };
 
 /// Reads FOLDER/USER.jsonl of each user. A line is an object with
-///   classify: "text", the label;
+///   classify: "text", the label, and on each line of a file or on none
+///     "second", another text;
 ///   span: "text", "question", "answer" where there is one, "begin", how many
 ///     letters of the text stand before it (else it is the first such), and
 ///     "answers", a list of texts that would do as well;
@@ -57,7 +61,8 @@ read_labelled(const labelled_files& from);
 
 /// Drops from texts that are to be classified the paragraphs that an earlier
 /// one of any user has (see drop_repeated), and texts of which nothing is left.
-/// Returns how many paragraphs.
+/// Returns how many paragraphs. Those of a user whose texts have second ones
+/// stay, as one text may stand beside several.
 std::uint64_t drop_repeated(std::vector<labelled_user>& users);
 
 } // namespace troupe::models

@@ -119,14 +119,12 @@ loaded from_two_files(const fs::path& folder) {
   how.join = std::move(*join);
   auto added = usual_special(**model);
   const auto special = special_of(special_names_in(*settings), **model, added);
-  std::vector<token_id> before, after;
+  text_frame frame;
   const auto begin = (*model)->find("<s>"), end = (*model)->find("</s>");
-  if (begin && end) {
-    before.push_back(*begin);
-    after.push_back(*end);
-  }
+  if (begin && end)
+    frame = frame_of_roberta(*begin, *end);
   return assemble(std::move(*model), std::move(how), std::move(added), special,
-                  std::move(before), std::move(after), all.sum());
+                  std::move(frame), all.sum());
 }
 
 json wordpiece_json(json vocabulary, const json& settings) {

@@ -78,9 +78,13 @@ std::optional<std::string> bytes_of_letters(std::string_view x);
 [[nodiscard]] result<join_step> read_decoder(const json* x, bool byte_level,
                                              std::string_view origin);
 
-/// What a post_processor puts around a text.
+/// What a post_processor puts around a text, and around two of them where it
+/// says that in a way that `pair_frame` has.
 [[nodiscard]] result<text_frame> read_frame(const json* x,
                                             std::string_view origin);
+
+/// <s> a </s>, and of two texts <s> a </s></s> b </s>, of one type.
+text_frame frame_of_roberta(token_id first, token_id last);
 
 /// An id that a vocabulary may have; nothing: it is none.
 std::optional<token_id> id_in(const json* x);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "models/language/stream_cache.hpp"
@@ -19,6 +20,21 @@ void append_tokens(std::vector<token_id>& to, std::span<const token_id> from) {
 void set_ends(made_row& x, std::size_t first, std::size_t last) {
   x.first = static_cast<std::uint32_t>(first);
   x.last = static_cast<std::uint32_t>(last);
+}
+
+/// The longer one loses its last tokens until both are equal, then both do. One
+/// token that is left over is the longer one's, of equals the second's. Whether
+/// any was lost.
+bool cut_to_room(std::size_t room, std::vector<token_id>& first,
+                 std::vector<token_id>& second) {
+  if (first.size() + second.size() <= room)
+    return false;
+  const bool is_first_longer = first.size() > second.size();
+  auto& longer = is_first_longer ? first : second;
+  auto& shorter = is_first_longer ? second : first;
+  shorter.resize(std::min(shorter.size(), room / 2));
+  longer.resize(room - shorter.size());
+  return true;
 }
 
 } // namespace
@@ -45,7 +61,7 @@ row_maker::made row_maker::make(const labelled_text& text,
     case text_task::classify:
       break;
   }
-  return make_class(text, std::move(x));
+  return text.second ? make_pair(text) : make_class(text, std::move(x));
 }
 
 result<std::vector<made_row>> row_maker::make_all(const labelled_text& text,
@@ -121,6 +137,37 @@ row_maker::made row_maker::make_class(const labelled_text& text,
         return std::nullopt;
       return std::move(x);
     });
+}
+
+row_maker::made row_maker::make_pair(const labelled_text& text) const {
+  const auto* around = by_.pair();
+  if (around == nullptr)
+    return fail(errc::invalid_data,
+                "its texts have second ones, and the tokenizer, which is "
+                  + std::string{by_.kind()}
+                  + ", has no template for two texts, with tokens of one type "
+                    "or of a first and then a second; that of a model that was "
+                    "made for pairs would do");
+  std::vector<token_id> first, second;
+  auto ok = by_.encode(text.text, special_rule::as_text, first).and_then([&] {
+    return by_.encode(*text.second, special_rule::as_text, second);
+  });
+  if (!ok)
+    return tl::make_unexpected(ok.error());
+  const auto beside =
+    around->before.size() + around->between.size() + around->after.size();
+  made_row x{.ids = around->before};
+  x.is_cut = cut_to_room(context_ - std::min(context_, beside), first, second);
+  if (first.empty() && second.empty())
+    return std::nullopt;
+  append_tokens(x.ids, first);
+  if (around->first_typed)
+    x.second_from =
+      static_cast<std::uint32_t>(x.ids.size() + *around->first_typed);
+  append_tokens(x.ids, around->between);
+  append_tokens(x.ids, second);
+  append_tokens(x.ids, around->after);
+  return x;
 }
 
 row_maker::made row_maker::make_span(const labelled_text& text, made_row x,

@@ -21,6 +21,8 @@ struct made_row {
   std::size_t text_first = 0; ///< Of a span: where its text begins.
   std::uint32_t skipped = 0;  ///< Tokens of the text before this window.
   bool is_cut = false;        ///< Some of the text is beyond the context.
+  /// From there on tokens are of the second type; 0: none is.
+  std::uint32_t second_from = 0;
 };
 
 class row_maker {
@@ -38,7 +40,9 @@ public:
   make_all(const labelled_text& text, bool is_judged) const;
 
   /// Nothing: the text has no token, or what is asked for is beyond the
-  /// context. Who is judged has a row all the same where that is an answer:
+  /// context. Two texts that are too long lose tokens at their ends, the longer
+  /// one first; a tokenizer that has no template for two is `invalid_data`. Who
+  /// is judged has a row all the same where that is an answer:
   /// nothing that is said of it is right.
   [[nodiscard]] result<std::optional<made_row>> make(const labelled_text& text,
                                                      bool is_judged) const;
@@ -47,6 +51,7 @@ private:
   using made = result<std::optional<made_row>>;
 
   made make_class(const labelled_text& text, made_row x) const;
+  made make_pair(const labelled_text& text) const;
   made make_span(const labelled_text& text, made_row x, bool is_judged) const;
   result<std::vector<made_row>> make_windows(const labelled_text& text,
                                              bool is_judged) const;

@@ -5,11 +5,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "models/language/row_maker.hpp"
 #include "models/language/token_rows.hpp"
 #include "models/language/tokenizer.hpp"
+#include "models/layout.hpp"
 
 namespace troupe::models {
 
@@ -22,6 +25,7 @@ struct row_set {
     std::uint32_t text = 0;    ///< The row with which its text begins.
     std::uint32_t skipped = 0; ///< Tokens of its text before it.
     bool is_cut = false;
+    std::uint32_t second_from = 0; ///< As in made_row.
     later_windows later = {};
   };
 
@@ -35,6 +39,9 @@ struct row_set {
 
   /// All are there.
   void close();
+
+  /// Adds digests of all that is learned from them, by names that begin so.
+  void say(const std::string& name, std::map<std::string, digest>& to) const;
 };
 
 } // namespace troupe::models

@@ -74,7 +74,6 @@ std::optional<std::vector<std::string>> patterns_of(std::string_view pre);
 std::shared_ptr<const tokenizer>
 assemble(std::unique_ptr<piece_model> model, token_pipeline how,
          std::vector<added_token> added, special_tokens special,
-         std::vector<token_id> before, std::vector<token_id> after,
-         const digest& content);
+         text_frame frame, const digest& content);
 
 } // namespace troupe::models

@@ -34,9 +34,19 @@ struct special_tokens {
                           mask = {};
 };
 
+/// Ids that stand around two texts of one row.
+struct pair_frame {
+  std::vector<token_id> before, between, after;
+  /// So many of `between` are of the first type of tokens yet, as all is that
+  /// stands before them; the others are of the second. Nothing: all are of the
+  /// first.
+  std::optional<std::size_t> first_typed = {};
+};
+
 /// Ids that stand before and behind each text.
 struct text_frame {
   std::vector<token_id> before, after;
+  std::optional<pair_frame> pair = {};
 };
 
 /// Text to ids and back. Nobody changes it; from several threads.
@@ -69,6 +79,11 @@ public:
   /// of [CLS] and [SEP], or nothing.
   virtual std::vector<token_id> before() const = 0;
   virtual std::vector<token_id> after() const = 0;
+
+  /// Null: the file has no template for two texts. `content` has none of it.
+  virtual const pair_frame* pair() const noexcept {
+    return nullptr;
+  }
 
   /// As the vocabulary has it, for people. @pre x < size()
   virtual std::string_view text_of(token_id x) const noexcept = 0;

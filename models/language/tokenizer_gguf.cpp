@@ -216,12 +216,12 @@ result<std::shared_ptr<const tokenizer>> tokenizer_of(const gguf_header& header,
   if (!how)
     return tl::unexpected{std::move(how.error())};
   // As other readers: of Llama's files also where it is not said.
-  std::vector<token_id> before, after;
+  text_frame frame;
   if (special->begin
       && header.flag(key("add_bos_token")).value_or(pre == "llama-bpe"))
-    before.push_back(*special->begin);
+    frame.before.push_back(*special->begin);
   if (special->end && header.flag(key("add_eos_token")).value_or(false))
-    after.push_back(*special->end);
+    frame.after.push_back(*special->end);
   canonical_text all;
   all.say(*vocabulary);
   all.say(*merges);
@@ -229,15 +229,15 @@ result<std::shared_ptr<const tokenizer>> tokenizer_of(const gguf_header& header,
   all.say(pre);
   all.say(header.flag(key("add_space_prefix")).value_or(false) ? "space" : "");
   all.say(*added);
-  all.say(before);
-  all.say(after);
+  all.say(frame.before);
+  all.say(frame.after);
   // Of Llama's files a piece that is a token is that token.
   auto model = make_bpe(std::move(*vocabulary), std::move(*merges),
                         {.ignore_merges = pre == "llama-bpe"}, origin);
   if (!model)
     return tl::unexpected{std::move(model.error())};
   return assemble(std::move(*model), std::move(*how), std::move(*added),
-                  *special, std::move(before), std::move(after), all.sum());
+                  *special, std::move(frame), all.sum());
 }
 
 } // namespace troupe::models

@@ -257,7 +257,9 @@ result<void> check_added(const piece_model& model,
 result<void> check_frame(const text_frame& x, const piece_model& model,
                          const std::vector<added_token>& added,
                          std::string_view origin) {
-  for (const auto* ids : {&x.before, &x.after})
+  const auto pair = x.pair.value_or(pair_frame{});
+  for (const auto* ids :
+       {&x.before, &x.after, &pair.before, &pair.between, &pair.after})
     for (const auto id : *ids)
       if (id >= model.size()
           && std::none_of(added.begin(), added.end(),
@@ -282,9 +284,9 @@ parse_tokenizer(const json& tokenizer_json, const special_names& said,
   auto how = pipeline_of(tokenizer_json, origin);
   if (!how)
     return tl::unexpected{std::move(how.error())};
-  const auto frame = read_frame(tokenizer_json.find("post_processor"), origin);
+  auto frame = read_frame(tokenizer_json.find("post_processor"), origin);
   if (!frame)
-    return tl::unexpected{frame.error()};
+    return tl::unexpected{std::move(frame.error())};
   if (auto ok = check_added(*read->model, *added, origin); !ok)
     return tl::unexpected{std::move(ok.error())};
   if (auto ok = check_frame(*frame, *read->model, *added, origin); !ok)
@@ -300,7 +302,7 @@ parse_tokenizer(const json& tokenizer_json, const special_names& said,
   all.say(frame->after);
   const auto special = special_of(said, *read->model, *added);
   return assemble(std::move(read->model), std::move(*how), std::move(*added),
-                  special, frame->before, frame->after, all.sum());
+                  special, std::move(*frame), all.sum());
 }
 
 result<std::shared_ptr<const tokenizer>>

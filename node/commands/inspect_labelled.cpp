@@ -74,6 +74,8 @@ void print(const labelled_rows& data, std::ostream& out) {
               ? " of them with an answer that is not wholly within the "
                 "context, or no token of the text there"
               : " of them without a token of the text within the context");
+  if (data.in_pairs() > 0)
+    out << ", " << data.in_pairs() << " rows are of two texts";
   out << "\n\nclient     rows  labels  validation     test  "
          "majority  of\n";
   for (std::size_t k = 0; k < clients.train.size(); ++k) {
@@ -110,6 +112,7 @@ json described(const labelled_rows& data) {
           {"dropped_paragraphs", data.dropped_paragraphs()},
           {"rows_left_out", data.left_out()},
           {"rows_beyond_context", data.beyond()},
+          {"rows_in_pairs", data.in_pairs()},
           {"digest", models::to_hex(data.content())},
           {"clients", std::move(clients)}};
 }

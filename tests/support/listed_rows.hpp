@@ -25,6 +25,7 @@ public:
   struct row {
     std::vector<std::int32_t> ids;
     std::vector<std::int32_t> targets;
+    std::size_t second_from = 0; ///< As of token_rows.
   };
 
   listed_rows(std::size_t context, std::uint32_t vocabulary,
@@ -43,6 +44,17 @@ public:
 
   std::uint32_t vocabulary() const noexcept override {
     return vocabulary_;
+  }
+
+  std::uint32_t types() const noexcept override {
+    return std::ranges::any_of(rows_,
+                               [](const row& x) { return x.second_from > 0; })
+             ? 2
+             : 1;
+  }
+
+  std::size_t second_from(models::split, std::uint32_t which) const override {
+    return rows_.at(which).second_from;
   }
 
   std::size_t size(models::split) const noexcept override {

@@ -13,7 +13,9 @@ at::Tensor encoder_embedding(model_parts& of, const language_spec& spec,
                              const model_places& places, const token_batch& x) {
   auto y = of.rows(places.tokens, x.ids);
   if (places.types != no_place)
-    y = y + of.rows(places.types, at::zeros({1}, at::kLong));
+    y = y
+        + of.rows(places.types,
+                  x.types.defined() ? x.types : at::zeros({1}, at::kLong));
   if (places.positions != no_place) {
     const auto first = static_cast<std::int64_t>(spec.first_position);
     y = y

@@ -12,8 +12,8 @@
 
 namespace troupe::models {
 
-/// Tokens, places where there is a table of them, and the first of the types of
-/// segments, normed.
+/// Tokens, and places and types of tokens where there is a table of them,
+/// normed.
 at::Tensor encoder_embedding(model_parts& of, const language_spec& spec,
                              const model_places& places, const token_batch& x);
 

@@ -17,6 +17,11 @@ result<void> check_fit(const language_spec& model, const token_rows& from) {
                   + " tokens, and the model has places for "
                   + std::to_string(model.context) + "; 'context' = "
                   + std::to_string(model.context) + " at most would do");
+  if (model.types > 0 && from.types() > model.types)
+    return fail(errc::invalid_config,
+                "the rows have tokens of " + std::to_string(from.types())
+                  + " types, and the model has " + std::to_string(model.types)
+                  + "; a tokenizer of the same model would do");
   return {};
 }
 

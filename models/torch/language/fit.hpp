@@ -6,8 +6,8 @@
 
 namespace troupe::models {
 
-/// Returns `invalid_config` where rows have ids that the model lacks, or are
-/// longer than it takes.
+/// Returns `invalid_config` where rows have ids that the model lacks, types of
+/// tokens that it lacks while it has some, or are longer than it takes.
 [[nodiscard]] result<void> check_fit(const language_spec& model,
                                      const token_rows& from);
 

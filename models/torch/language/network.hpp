@@ -12,6 +12,7 @@ namespace troupe::models {
 struct token_batch {
   at::Tensor ids;        ///< [rows x tokens], Long; padding has id 0.
   at::Tensor there = {}; ///< [rows x tokens], Bool; undefined: all are.
+  at::Tensor types = {}; ///< [rows x tokens], Long; undefined: all are 0.
 };
 
 /// A language model as a function of its parts. Has no weights and no state. It

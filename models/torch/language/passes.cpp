@@ -19,15 +19,20 @@ language_pass read_pass(const token_rows& from, split part,
   const auto there = at::zeros(ids.sizes(), at::kBool);
   auto* id = ids.data_ptr<std::int64_t>();
   auto* is_there = there.data_ptr<bool>();
+  const auto types = from.types() > 1 ? at::zeros_like(ids) : at::Tensor{};
+  auto* type = types.defined() ? types.data_ptr<std::int64_t>() : nullptr;
   std::vector<std::int64_t> places, targets;
   bool all_are = true;
   std::int64_t place = 0;
   for (const auto row : rows) {
     from.read(part, row, said, wanted);
+    const auto second = from.second_from(part, row);
     for (std::size_t i = 0; i < context; ++i, ++place) {
       if (said[i] >= 0) {
         id[place] = said[i];
         is_there[place] = true;
+        if (type != nullptr && second > 0 && i >= second)
+          type[place] = 1;
       } else {
         all_are = false;
       }
@@ -37,9 +42,10 @@ language_pass read_pass(const token_rows& from, split part,
       }
     }
   }
-  return {.x = {.ids = ids, .there = all_are ? at::Tensor{} : there},
-          .places = at::tensor(places, at::kLong),
-          .targets = at::tensor(targets, at::kLong)};
+  return {
+    .x = {.ids = ids, .there = all_are ? at::Tensor{} : there, .types = types},
+    .places = at::tensor(places, at::kLong),
+    .targets = at::tensor(targets, at::kLong)};
 }
 
 std::vector<language_pass> passes_of(const token_rows& from, split part,

@@ -2,9 +2,10 @@
 """Ids of texts as the reference tokenizers say them, for the tests to compare with.
 
     tokens.py small              small tokenizers that stand in the result, over the awkward lines
+    tokens.py pairs              two texts in one row, by templates, whole and cut off
     tokens.py all FOLDER         the tokenizers of FOLDER (of ./dev data language) over 10,000 lines
 
-`small` writes tests/golden/language/small_tokens.json. `all` writes FOLDER/token_lines.bin, as
+`small` writes tests/golden/language/small_tokens.json, `pairs` beside it pairs.json, over one of these tokenizers. `all` writes FOLDER/token_lines.bin, as
 lines.py does, and tests/golden/language/tokens.json: the digest of these lines, of each tokenizer
 one of the ids of each hundred lines, and in full the awkward lines and one of each 200 others.
 
@@ -19,7 +20,7 @@ import pathlib
 import sys
 
 import tokenizers
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 from lines import SAMPLE, awkward, lines_of, write_lines
 
@@ -151,6 +152,40 @@ def write_small():
     write("small_tokens.json", {"versions": {"tokenizers": tokenizers.__version__}, "tokenizers": known})
 
 
+PAIRS = [("The dog barks.", "A dog is loud."), ("One", "Two words, and more of them than one"),
+         ("Many more words stand in the first one", "few"), ("Equal words", "equal words"), ("", "alone"), ("alone", "")]
+CONTEXTS = [5, 8, 9, 12, 64]
+
+
+def templates(first, last):
+    def by(pair):
+        return processors.TemplateProcessing(single=f"{first[0]} $A {last[0]}", pair=pair, special_tokens=[first, last])
+    return {
+        "as BERT": processors.BertProcessing(last, first),
+        "as RoBERTa": processors.RobertaProcessing(last, first),
+        "a template of two types": by("[CLS] $A [SEP] [SEP]:1 $B:1 [SEP]:1"),
+        "a template that begins twice": by("[CLS] $A [CLS]:1 $B:1"),
+        "a template of one type": by("$A [SEP] $B [SEP]"),
+    }
+
+
+def write_pairs():
+    name = "wordpiece, lowered"
+    tokenizer = small_tokenizers()[name][0]
+    first, last = ((x, tokenizer.token_to_id(x)) for x in ("[CLS]", "[SEP]"))
+    known = []
+    for how, processor in templates(first, last).items():
+        tokenizer.post_processor = processor
+        rows = []
+        for a, b in PAIRS:
+            for context in CONTEXTS:
+                tokenizer.enable_truncation(context, strategy="longest_first")
+                x = tokenizer.encode(a, b)
+                rows.append({"first": a, "second": b, "context": context, "ids": x.ids, "types": x.type_ids})
+        known.append({"name": how, "rows": rows, "post_processor": json.loads(tokenizer.to_str())["post_processor"]})
+    write("pairs.json", {"versions": {"tokenizers": tokenizers.__version__}, "tokenizer": name, "templates": known})
+
+
 def write(name, what):
     GOLDEN.mkdir(parents=True, exist_ok=True)
     (GOLDEN / name).write_text(json.dumps(what, ensure_ascii=True, separators=(",", ":")) + "\n")
@@ -213,6 +248,8 @@ def write_all(folder):
 def main():
     if sys.argv[1:] == ["small"]:
         write_small()
+    elif sys.argv[1:] == ["pairs"]:
+        write_pairs()
     elif len(sys.argv) == 3 and sys.argv[1] == "all":
         write_all(pathlib.Path(sys.argv[2]))
     else:

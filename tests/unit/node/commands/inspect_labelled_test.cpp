@@ -73,6 +73,25 @@ TEST_F(inspected_labels, have_the_control_beside_them) {
   EXPECT_THAT(text, HasSubstr("%  even\n"));
 }
 
+TEST_F(inspected_labels, say_how_many_are_of_two_texts) {
+  EXPECT_EQ(parsed::parse(said(true))["rows_in_pairs"], 0);
+  EXPECT_EQ(said(false).find("two texts"), std::string::npos);
+  const auto tokenizer = at.path() + "/.words.json";
+  std::ofstream{tokenizer}
+    << R"({"model": {"type": "WordPiece", "unk_token": "u", "vocab": {"u": 0,)"
+    << R"( "c": 1, "s": 2}}, "decoder": {"type": "WordPiece"},)"
+    << R"( "post_processor": {"type": "BertProcessing", "cls": ["c", 1],)"
+    << R"( "sep": ["s", 2]}})";
+  x.data.tokenizer = tokenizer;
+  std::ofstream more{at.path() + "/pairs.jsonl"};
+  for (int i = 0; i < 50; ++i)
+    more << "{\"text\": \"p\", \"second\": \"" << i
+         << "\", \"label\": \"even\"}\n";
+  more.close();
+  EXPECT_EQ(parsed::parse(said(true))["rows_in_pairs"], 50);
+  EXPECT_THAT(said(false), HasSubstr("left out, 50 rows are of two texts\n\n"));
+}
+
 TEST_F(inspected_labels, have_the_control_where_they_are_dealt_by_label) {
   x.partition.kind = partition_options::rule::labels;
   x.partition.labels_per_client = 1;
