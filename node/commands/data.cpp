@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/json.hpp"
+#include "core/text.hpp"
 #include "models/data/kinds.hpp"
 #include "models/data/partition.hpp"
 #include "models/data/shared_facts.hpp"
@@ -162,6 +163,8 @@ exit_code inspect(const command_line& line, streams io) {
                    .what = "this configuration cannot be used",
                    .why = loaded.error().context},
                   exit_code::configuration, line.json(), io);
+  for (const auto& note : loaded->notes)
+    io.err << "note: " << printable(note) << '\n';
   if (loaded->x.data.is_elsewhere())
     return report(
       {.code = "invalid_data",
