@@ -71,7 +71,7 @@ std::optional<user_kind> kind_of(const fs::path& x) {
     return std::nullopt;
   if (x.extension() == ".txt")
     return user_kind::text;
-  if (x.extension() == ".jsonl")
+  if (has_texts_as_lines(x))
     return user_kind::lines;
   return std::nullopt;
 }
@@ -200,6 +200,29 @@ names_of_users(const std::filesystem::path& folder) {
       names.push_back(name);
     return names;
   });
+}
+
+bool has_texts_as_lines(const std::filesystem::path& file) {
+  return file.extension() == ".jsonl";
+}
+
+result<std::vector<std::string>> texts_in(const std::filesystem::path& file) {
+  auto all = text_of_file(file);
+  if (!all)
+    return tl::make_unexpected(all.error());
+  if (!has_texts_as_lines(file))
+    return std::vector<std::string>{std::move(*all)};
+  std::vector<document> lines;
+  return cut(*all, '\n',
+             [&](std::string_view x, const std::string& number) {
+               return add_line(file.string() + ":" + number, number, x, lines);
+             })
+    .map([&] {
+      std::vector<std::string> texts;
+      for (auto& x : lines)
+        texts.push_back(std::move(x.text));
+      return texts;
+    });
 }
 
 result<std::vector<user_text>>

@@ -213,7 +213,7 @@ struct data_wishes {
              "text, or learn a tokenizer from texts",
              {.required = true, .one_of = {"inspect", "tokens", "tokenizer"}});
     line.add_config(true, "a configuration in TOML, a model, a text, or for "
-                          "tokenizer a folder of *.txt");
+                          "tokenizer a folder of texts");
     line.add("--tokenizer", &tokenizer,
              "of tokens: a tokenizer's file or folder, a .gguf, or bytes",
              {.not_empty = true});
