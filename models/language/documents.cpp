@@ -76,6 +76,18 @@ std::optional<user_kind> kind_of(const fs::path& x) {
   return std::nullopt;
 }
 
+/// The first names of what is there.
+template <class Named>
+std::string listed(const Named& xs) {
+  constexpr std::size_t listed_max = 10;
+  std::string out;
+  std::size_t count = 0;
+  for (const auto& [name, what] : xs)
+    if (++count <= listed_max)
+      out += (out.empty() ? "" : ", ") + in_quotes(shortened(name));
+  return out + (count > listed_max ? " and others" : "");
+}
+
 result<user_places> places_of_users(const fs::path& folder) {
   const auto found = entries_of(folder);
   if (!found)
@@ -96,7 +108,9 @@ result<user_places> places_of_users(const fs::path& folder) {
   }
   if (out.empty())
     return fail_at(folder.string(),
-                   std::string{"has texts of nobody"} + documents_would_do);
+                   "has texts of nobody"
+                     + (found->empty() ? "" : ", and has " + listed(*found))
+                     + documents_would_do);
   return out;
 }
 
@@ -180,16 +194,6 @@ result<std::vector<document>> read_documents(const user_place& from) {
     .map([&] { return std::move(out); });
 }
 
-std::string listed(const user_places& xs) {
-  constexpr std::size_t listed_max = 10;
-  std::string out;
-  std::size_t count = 0;
-  for (const auto& [name, place] : xs)
-    if (++count <= listed_max)
-      out += (out.empty() ? "" : ", ") + in_quotes(shortened(name));
-  return out + (count > listed_max ? " and others" : "");
-}
-
 } // namespace
 
 result<std::vector<std::string>>
@@ -249,7 +253,11 @@ read_users(const std::filesystem::path& folder,
       return fail_at(at->second.path.string(),
                      "user " + in_quotes(shortened(name))
                        + " has no text; a document would do");
-    out.push_back({name, std::move(*documents)});
+    const auto not_utf8 = std::ranges::count_if(
+      *documents, [](const document& x) { return !is_utf8(x.text); });
+    out.push_back({.name = name,
+                   .documents = std::move(*documents),
+                   .not_utf8 = static_cast<std::uint64_t>(not_utf8)});
   }
   return out;
 }

@@ -21,7 +21,8 @@ struct document {
 struct user_text {
   std::string name;
   std::vector<document> documents;
-  std::uint64_t dropped = 0; ///< Paragraphs that were repeats.
+  std::uint64_t dropped = 0;  ///< Paragraphs that were repeats.
+  std::uint64_t not_utf8 = 0; ///< Documents, whose bytes stay as they are.
 };
 
 /// Who has text in a folder, by name: each sub-folder, each .txt and each
