@@ -151,6 +151,15 @@ json describe(const models::dataset& data, const models::label_counts& table,
   return out;
 }
 
+/// Of what is no configuration and may be a text.
+std::string hint_about(const std::string& file, const std::string& why) {
+  const auto ending = std::filesystem::path{file}.extension();
+  if (ending == ".toml" || why.find("this is not TOML") == std::string::npos)
+    return {};
+  return "of a text, troupe data tokens FILE --tokenizer PATH says what it is "
+         "in tokens";
+}
+
 exit_code inspect(const command_line& line, streams io) {
   if (models::names_a_model(line.file()))
     return inspect_model(line.file(), line.json(), io);
@@ -161,7 +170,8 @@ exit_code inspect(const command_line& line, streams io) {
   if (!loaded)
     return report({.code = "invalid_config",
                    .what = "this configuration cannot be used",
-                   .why = loaded.error().context},
+                   .why = loaded.error().context,
+                   .hint = hint_about(line.file(), loaded.error().context)},
                   exit_code::configuration, line.json(), io);
   for (const auto& note : loaded->notes)
     io.err << "note: " << printable(note) << '\n';

@@ -174,6 +174,21 @@ TEST_F(data_tokens_command, counts_the_texts_of_lines) {
   EXPECT_THAT(other.err, HasSubstr("b.jsonl:1: is no document"));
 }
 
+TEST_F(data_tokens_command, is_named_where_a_text_is_no_configuration) {
+  const std::string hint = "\nhint: of a text, troupe data tokens FILE "
+                           "--tokenizer PATH says what it is in tokens\n";
+  for (const std::string name : {"a.txt", "a.jsonl", "a.csv", "a"}) {
+    const auto x = run_data({"inspect", put(name, "{\"text\": \"a\"}\n")});
+    EXPECT_EQ(x.how, exit_code::configuration);
+    EXPECT_THAT(x.err, HasSubstr("this is not TOML: "));
+    EXPECT_THAT(x.err, ::testing::EndsWith(hint)) << name;
+  }
+  EXPECT_THAT(run_data({"inspect", put("a.toml", "{")}).err,
+              ::testing::Not(HasSubstr("hint: ")));
+  EXPECT_THAT(run_data({"inspect", put("b", "unknown = 1")}).err,
+              ::testing::Not(HasSubstr("hint: of a text")));
+}
+
 TEST_F(data_tokens_command, leaves_a_tokenizer_that_is_there) {
   const auto text = put("a.txt", "the cat the cat the cat");
   const auto to = folder.path() + "/made";
