@@ -184,6 +184,15 @@ for record in "$scratch"/*/events.jsonl; do
   "$troupe" replay "$(dirname "$record")" >"$scratch/out" 2>&1 || true
   grep -E '^([1-9][0-9]*)/\1 digests equal$' "$scratch/out" || fail "$record: not computed again"
 done
+# What the head of an example says to set goes with fewer users, too, and where the file says how many clients there are.
+sed "s/^users = .*/users = [\"de\", \"fr\", \"nl\"]/; \$a [clients]\nclients = 3" "$scratch/examples/comigs/languages.toml" \
+  >"$scratch/fewer.toml"
+for what in "all texts in one place" "as it comes"; do
+  settings=$(sed -n "s/^# *$what  *--set/--set/p" deploy/examples/comigs/languages.toml)
+  # shellcheck disable=SC2086
+  [ -n "$settings" ] && "$troupe" check-config "$scratch/fewer.toml" $settings >"$scratch/out" 2>&1 ||
+    fail "languages.toml, $what: $(tail -n 1 "$scratch/out")"
+done
 commands >"$scratch/commands"
 while IFS=$'\t' read -r where line; do
   # shellcheck disable=SC2086
