@@ -184,6 +184,14 @@ for record in "$scratch"/*/events.jsonl; do
   "$troupe" replay "$(dirname "$record")" >"$scratch/out" 2>&1 || true
   grep -E '^([1-9][0-9]*)/\1 digests equal$' "$scratch/out" || fail "$record: not computed again"
 done
+# Each key of a result has its row, and each row a key.
+python3 - "$scratch"/*/summary.json <<'PY' || fail "rows of summary.json in docs/run_folder.md are not its keys"
+import json, re, sys
+rows = open("docs/run_folder.md").read().split("\n## summary.json\n")[1].split("\n`language_costs` counts")[0]
+said = {key for cell in re.findall(r"^\| (`.*?) \| ", rows, re.M) for key in re.findall("`([a-z_]+)`", cell)}
+has = set().union(*(json.load(open(path)) for path in sys.argv[1:]), {"clients_scored", "clients_asked"})  # Of served runs.
+assert said == has, (said - has, has - said)
+PY
 # What the head of an example says to set goes with fewer users, too, and where the file says how many clients there are.
 sed "s/^users = .*/users = [\"de\", \"fr\", \"nl\"]/; \$a [clients]\nclients = 3" "$scratch/examples/comigs/languages.toml" \
   >"$scratch/fewer.toml"
