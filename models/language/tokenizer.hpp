@@ -90,12 +90,12 @@ public:
 };
 
 /// "bytes"; a folder with tokenizer.json, vocab.json + merges.txt, or
-/// vocab.txt; such a file; a .gguf. Returns `invalid_data` naming what would
-/// do.
+/// vocab.txt; such a file; a .gguf; a .safetensors, with such a file beside it.
+/// Returns `invalid_data` naming what would do.
 [[nodiscard]] result<std::shared_ptr<const tokenizer>>
 load_tokenizer(const std::filesystem::path& path);
 
-/// Of a model's folder or .gguf; null: it has none that is read here.
+/// Of a model's folder or file; null: it has none that is read here.
 [[nodiscard]] std::shared_ptr<const tokenizer>
 own_tokenizer(const std::filesystem::path& model);
 

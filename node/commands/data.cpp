@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/json.hpp"
+#include "core/text.hpp"
 #include "models/data/kinds.hpp"
 #include "models/data/partition.hpp"
 #include "models/data/shared_facts.hpp"
@@ -150,6 +151,15 @@ json describe(const models::dataset& data, const models::label_counts& table,
   return out;
 }
 
+/// Of what is no configuration and may be a text.
+std::string hint_about(const std::string& file, const std::string& why) {
+  const auto ending = std::filesystem::path{file}.extension();
+  if (ending == ".toml" || why.find("this is not TOML") == std::string::npos)
+    return {};
+  return "of a text, troupe data tokens FILE --tokenizer PATH says what it is "
+         "in tokens";
+}
+
 exit_code inspect(const command_line& line, streams io) {
   if (models::names_a_model(line.file()))
     return inspect_model(line.file(), line.json(), io);
@@ -160,8 +170,11 @@ exit_code inspect(const command_line& line, streams io) {
   if (!loaded)
     return report({.code = "invalid_config",
                    .what = "this configuration cannot be used",
-                   .why = loaded.error().context},
+                   .why = loaded.error().context,
+                   .hint = hint_about(line.file(), loaded.error().context)},
                   exit_code::configuration, line.json(), io);
+  for (const auto& note : loaded->notes)
+    io.err << "note: " << printable(note) << '\n';
   if (loaded->x.data.is_elsewhere())
     return report(
       {.code = "invalid_data",
@@ -210,7 +223,7 @@ struct data_wishes {
              "text, or learn a tokenizer from texts",
              {.required = true, .one_of = {"inspect", "tokens", "tokenizer"}});
     line.add_config(true, "a configuration in TOML, a model, a text, or for "
-                          "tokenizer a folder of *.txt");
+                          "tokenizer a folder of texts");
     line.add("--tokenizer", &tokenizer,
              "of tokens: a tokenizer's file or folder, a .gguf, or bytes",
              {.not_empty = true});

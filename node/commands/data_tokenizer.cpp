@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 #include <ostream>
 #include <span>
@@ -15,6 +16,7 @@
 #include "core/text.hpp"
 #include "models/files.hpp"
 #include "models/language/bpe_trainer.hpp"
+#include "models/language/documents.hpp"
 #include "models/language/tokenizer.hpp"
 #include "models/layout.hpp"
 
@@ -32,30 +34,50 @@ struct learned_tokenizer {
   models::digest content{};
 };
 
-/// In the order of their names.
+bool is_hidden(const fs::path& x) {
+  return x.filename().string().starts_with('.');
+}
+
+/// As a run reads them: what is in sub-folders, and each .txt and .jsonl; where
+/// there is none of these, the folder is one user's. In the order of names.
 result<std::vector<fs::path>> texts_below(const fs::path& folder) {
-  std::vector<fs::path> found;
+  std::vector<fs::path> found, others;
   std::error_code why;
   fs::recursive_directory_iterator at{
     folder, fs::directory_options::skip_permission_denied, why};
   for (; !why && at != fs::recursive_directory_iterator{}; at.increment(why)) {
+    const auto& path = at->path();
     std::error_code ignored;
-    if (at->path().extension() == ".txt" && at->is_regular_file(ignored))
-      found.push_back(at->path());
+    if (is_hidden(path)) {
+      at.disable_recursion_pending();
+      continue;
+    }
+    if (!at->is_regular_file(ignored))
+      continue;
+    const bool is_of_user = at.depth() > 0 || path.extension() == ".txt"
+                            || models::has_texts_as_lines(path);
+    (is_of_user ? found : others).push_back(path);
   }
   if (why)
     return fail(errc::invalid_data,
                 folder.string() + ": cannot be listed: " + why.message());
   if (found.empty())
+    found = std::move(others);
+  if (found.empty())
     return fail(errc::invalid_data,
                 folder.string()
-                  + ": there is no .txt file below it; a file of text, or a "
-                    "folder of such, would do");
+                  + ": there is no text below it; a file of text, or a folder "
+                    "of such, would do");
   std::ranges::sort(found);
   return found;
 }
 
-result<std::vector<std::string>> read_texts(const fs::path& path) {
+struct read_texts {
+  std::vector<std::string> texts;
+  std::size_t files = 0;
+};
+
+result<read_texts> texts_at(const fs::path& path) {
   std::vector<fs::path> files{path};
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) {
@@ -64,15 +86,14 @@ result<std::vector<std::string>> read_texts(const fs::path& path) {
       return tl::make_unexpected(found.error());
     files = std::move(*found);
   }
-  std::vector<std::string> texts;
+  read_texts out{.texts = {}, .files = files.size()};
   for (const auto& file : files) {
-    auto text = models::read_file(file, errc::invalid_data);
-    if (!text)
-      return tl::make_unexpected(text.error());
-    texts.emplace_back(reinterpret_cast<const char*>(text->data()),
-                       text->size());
+    auto texts = models::texts_in(file);
+    if (!texts)
+      return tl::make_unexpected(texts.error());
+    std::ranges::move(*texts, std::back_inserter(out.texts));
   }
-  return texts;
+  return out;
 }
 
 /// Nobody else's tokenizer is overwritten: a model may have been trained by it.
@@ -100,12 +121,13 @@ result<void> put(const std::string& text, const fs::path& folder,
 
 result<learned_tokenizer> learned(const fs::path& path, std::size_t size,
                                   const fs::path& to) {
-  const auto texts = read_texts(path);
-  if (!texts)
-    return tl::make_unexpected(texts.error());
+  const auto read_from = texts_at(path);
+  if (!read_from)
+    return tl::make_unexpected(read_from.error());
+  const auto& texts = read_from->texts;
   constexpr std::size_t said_max = std::numeric_limits<std::uint32_t>::max();
   const auto made = models::train_bpe(
-    *texts, {.size = static_cast<std::uint32_t>(std::min(size, said_max))});
+    texts, {.size = static_cast<std::uint32_t>(std::min(size, said_max))});
   if (!made)
     return fail(made.error().code, path.string() + ": " + made.error().context);
   const auto file = to / "tokenizer.json";
@@ -115,10 +137,10 @@ result<learned_tokenizer> learned(const fs::path& path, std::size_t size,
   if (auto ok = put(made->dump(1) + "\n", to, file); !ok)
     return tl::make_unexpected(ok.error());
   learned_tokenizer x{.file = file.string(),
-                      .files = texts->size(),
+                      .files = read_from->files,
                       .tokens = (*read)->size(),
                       .content = (*read)->content()};
-  for (const auto& text : *texts)
+  for (const auto& text : texts)
     x.bytes += text.size();
   return x;
 }

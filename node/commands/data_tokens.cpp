@@ -14,7 +14,7 @@
 
 #include "core/json.hpp"
 #include "core/text.hpp"
-#include "models/files.hpp"
+#include "models/language/documents.hpp"
 #include "models/language/tokenizer.hpp"
 #include "models/layout.hpp"
 
@@ -30,7 +30,7 @@ struct frequent_token {
 };
 
 struct token_figures {
-  std::size_t bytes = 0;
+  std::size_t bytes = 0; ///< Of texts.
   std::size_t tokens = 0;
   std::size_t decoded_bytes = 0;
   std::optional<std::uint64_t> unknown = {}; ///< None: nothing can be unknown.
@@ -52,11 +52,23 @@ result<ids_of_text> encoded(const models::tokenizer& by, std::string_view text,
   return ids;
 }
 
-/// A line of ids per line of text; the last may have no end.
-result<std::vector<ids_of_text>> ids_by_line(const models::tokenizer& by,
-                                             std::string_view text,
-                                             const std::string& file) {
+/// A line of ids per line of text, of which the last may have no end; of a
+/// .jsonl, whose lines are texts, per text.
+result<std::vector<ids_of_text>>
+ids_by_line(const models::tokenizer& by, const std::vector<std::string>& texts,
+            const std::string& file) {
   std::vector<ids_of_text> all;
+  if (models::has_texts_as_lines(file)) {
+    for (const auto& x : texts) {
+      auto ids =
+        encoded(by, x, file + ": text " + std::to_string(all.size() + 1));
+      if (!ids)
+        return tl::make_unexpected(ids.error());
+      all.push_back(std::move(*ids));
+    }
+    return all;
+  }
+  std::string_view text = texts.front();
   while (!text.empty()) {
     const auto end = std::min(text.find('\n'), text.size());
     auto ids = encoded(by, text.substr(0, end),
@@ -91,20 +103,26 @@ std::vector<frequent_token> most_frequent(const ids_of_text& ids,
 }
 
 result<token_figures> figures_of(const models::tokenizer& by,
-                                 std::string_view text,
+                                 const std::vector<std::string>& texts,
                                  const std::string& file) {
-  const auto ids = encoded(by, text, file);
-  if (!ids)
-    return tl::make_unexpected(ids.error());
-  const auto back = by.decode(*ids);
-  if (!back)
-    return fail(back.error().code, file + ": " + back.error().context);
-  token_figures x{.bytes = text.size(), .tokens = ids->size()};
+  token_figures x{.same_bytes = true};
+  ids_of_text all;
+  for (const auto& text : texts) {
+    const auto ids = encoded(by, text, file);
+    if (!ids)
+      return tl::make_unexpected(ids.error());
+    const auto back = by.decode(*ids);
+    if (!back)
+      return fail(back.error().code, file + ": " + back.error().context);
+    x.bytes += text.size();
+    x.decoded_bytes += back->size();
+    x.same_bytes = x.same_bytes && *back == text;
+    all.insert(all.end(), ids->begin(), ids->end());
+  }
+  x.tokens = all.size();
   if (const auto unknown = by.special().unknown)
-    x.unknown = static_cast<std::uint64_t>(std::ranges::count(*ids, *unknown));
-  x.frequent = most_frequent(*ids, by.size());
-  x.decoded_bytes = back->size();
-  x.same_bytes = *back == text;
+    x.unknown = static_cast<std::uint64_t>(std::ranges::count(all, *unknown));
+  x.frequent = most_frequent(all, by.size());
   return x;
 }
 
@@ -153,9 +171,10 @@ void print(const token_figures& x, const models::tokenizer& by,
   out << '\n';
 }
 
-exit_code say_ids(const models::tokenizer& by, std::string_view text,
+exit_code say_ids(const models::tokenizer& by,
+                  const std::vector<std::string>& texts,
                   const std::string& file, bool in_json, streams io) {
-  const auto lines = ids_by_line(by, text, file);
+  const auto lines = ids_by_line(by, texts, file);
   if (!lines)
     return report(lines.error(), in_json, io);
   if (in_json) {
@@ -184,14 +203,12 @@ exit_code data_tokens(const std::string& file, const std::string& tokenizer,
   const auto by = models::load_tokenizer(tokenizer);
   if (!by)
     return report(by.error(), json, io);
-  const auto bytes = models::read_file(file, errc::invalid_data);
-  if (!bytes)
-    return report(bytes.error(), json, io);
-  const std::string_view text{reinterpret_cast<const char*>(bytes->data()),
-                              bytes->size()};
+  const auto texts = models::texts_in(file);
+  if (!texts)
+    return report(texts.error(), json, io);
   if (ids)
-    return say_ids(**by, text, file, json, io);
-  const auto figures = figures_of(**by, text, file);
+    return say_ids(**by, *texts, file, json, io);
+  const auto figures = figures_of(**by, *texts, file);
   if (!figures)
     return report(figures.error(), json, io);
   if (json)

@@ -43,6 +43,7 @@ result<loaded_config> parse_config(config_source from,
   for (const auto& [key, x] : said)
     if (is_of_simulations(key))
       loaded.simulated.push_back(x.where + ": '" + x.typed + '\'');
+  settle_users(loaded, said, from.is_here);
   settle(loaded, said, methods, wrong);
   // What could not be read would only lead to more refusals.
   if (wrong.empty())
@@ -80,7 +81,8 @@ result<loaded_config> load_config(const std::string& path,
   const auto text = read_text(path);
   if (!text)
     return tl::make_unexpected(text.error());
-  return parse_config({*text, path}, overrides, methods);
+  return parse_config({.text = *text, .origin = path, .is_here = true},
+                      overrides, methods);
 }
 
 } // namespace troupe::node

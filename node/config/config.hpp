@@ -37,6 +37,9 @@ struct loaded_config {
 struct config_source {
   std::string_view text;
   std::string_view origin;
+  /// It is of this machine, and so are the paths that it names: whose texts
+  /// there are may be looked up.
+  bool is_here = false;
 };
 
 /// Reads a configuration; each override is "key=value", with a dotted key or a

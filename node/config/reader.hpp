@@ -12,6 +12,11 @@ loaded_config read_experiment(const entries& said, problems& wrong);
 /// client per generator of generated data.
 void imply(entries& said);
 
+/// Makes as many clients as there are users, where texts have users and nobody
+/// says how many there are, and notes whom a smaller number leaves out.
+/// @param look which users have texts may be looked up where none is named
+void settle_users(loaded_config& loaded, const entries& said, bool look);
+
 /// Makes defaults that depend on others explicit: the method and its options,
 /// the cohort, the concurrency. Options are read here, since only a method says
 /// what they may be. @pre `said` is what it was read from.

@@ -199,14 +199,6 @@ void imply(entries& said) {
 void settle(loaded_config& loaded, const entries& said,
             const method_list& methods, problems& wrong) {
   auto& x = loaded.x;
-  // Each is a client, and whoever names them means all of them.
-  if (x.data.is_language() && !said.contains("clients.clients")) {
-    if (x.data.pooled)
-      x.clients.clients = 1;
-    else if (!x.data.users.empty()
-             && x.partition.kind == partition_options::rule::natural)
-      x.clients.clients = static_cast<std::uint32_t>(x.data.users.size());
-  }
   if (x.clients.held_out < x.clients.clients)
     x.clients.clients_per_round = cohort_of(x.clients);
   x.clients.fraction = 0;

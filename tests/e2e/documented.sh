@@ -184,6 +184,23 @@ for record in "$scratch"/*/events.jsonl; do
   "$troupe" replay "$(dirname "$record")" >"$scratch/out" 2>&1 || true
   grep -E '^([1-9][0-9]*)/\1 digests equal$' "$scratch/out" || fail "$record: not computed again"
 done
+# Each key of a result has its row, and each row a key.
+python3 - "$scratch"/*/summary.json <<'PY' || fail "rows of summary.json in docs/run_folder.md are not its keys"
+import json, re, sys
+rows = open("docs/run_folder.md").read().split("\n## summary.json\n")[1].split("\n`language_costs` counts")[0]
+said = {key for cell in re.findall(r"^\| (`.*?) \| ", rows, re.M) for key in re.findall("`([a-z_]+)`", cell)}
+has = set().union(*(json.load(open(path)) for path in sys.argv[1:]), {"clients_scored", "clients_asked"})  # Of served runs.
+assert said == has, (said - has, has - said)
+PY
+# What the head of an example says to set goes with fewer users, too, and where the file says how many clients there are.
+sed "s/^users = .*/users = [\"de\", \"fr\", \"nl\"]/; \$a [clients]\nclients = 3" "$scratch/examples/comigs/languages.toml" \
+  >"$scratch/fewer.toml"
+for what in "all texts in one place" "as it comes"; do
+  settings=$(sed -n "s/^# *$what  *--set/--set/p" deploy/examples/comigs/languages.toml)
+  # shellcheck disable=SC2086
+  [ -n "$settings" ] && "$troupe" check-config "$scratch/fewer.toml" $settings >"$scratch/out" 2>&1 ||
+    fail "languages.toml, $what: $(tail -n 1 "$scratch/out")"
+done
 commands >"$scratch/commands"
 while IFS=$'\t' read -r where line; do
   # shellcheck disable=SC2086

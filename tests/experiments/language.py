@@ -129,7 +129,7 @@ def relations(rows, kind=""):
     return [*((f"R4: {said(ours, theirs)}", of[ours] < of[theirs]) for ours, theirs in zip(kinds, plain)),
             (f"R5: {said('comigs', 'pfedmoe')}", of["comigs"] < of["pfedmoe"]),
             (f"R1: {said('comigs', *plain)}", of["comigs"] < min(of[x] for x in plain)),
-            (f"R2: comigs{kind} {100 * (of['comigs'] / better - 1):+.2f} % from {' and '.join(name[x] for x in kinds)}, the better, "
+            (f"R2: comigs{kind} {100 * (of['comigs'] / better - 1):+.2f} % from {'the better of 2S and 2G' if kinds[1:] else name[kinds[0]]}, "
              "at most 8 wanted", of["comigs"] <= 1.08 * better)]
 
 

@@ -106,6 +106,10 @@ TEST_F(texts_of_users, need_not_be_utf8) {
 TEST_F(texts_of_users, are_refused_with_the_place) {
   EXPECT_EQ(refusal(), ": has texts of nobody; a folder that has a sub-folder, "
                        "a .txt or a .jsonl of each user would do");
+  write("a.csv", "text,label");
+  EXPECT_EQ(refusal(), ": has texts of nobody, and has 'a.csv'; a folder that "
+                       "has a sub-folder, a .txt or a .jsonl of each user "
+                       "would do");
   write("de.txt", "eins");
   EXPECT_EQ(refusal({"it"}), ": has no user 'it'; there are 'de'");
   write("de/a", "eins");

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -128,12 +129,12 @@ TEST_F(labelled_lines, are_refused_by_their_number) {
   const auto path = at.path() + "/a.jsonl";
   EXPECT_EQ(refusal(text_task::classify, "{\"text\": \"x\"}"),
             path
-              + ":1: has no 'label' that is a text or a whole number; "
-                "'label' says which key has the class");
+              + ":1: has no 'label' that is a text or a whole number, and has "
+                "'text'; 'data.label' says which key has the class");
   EXPECT_EQ(refusal(text_task::classify, "\n{\"label\": \"x\"}"),
             path
-              + ":2: is no labelled text; {\"text\": \"…\", \"label\": "
-                "\"…\"} would do");
+              + ":2: is no labelled text: it has no 'text', and has 'label'; "
+                "{\"text\": \"…\", \"label\": \"…\"} would do");
   EXPECT_EQ(refusal(text_task::classify, std::string(65, '[')),
             path
               + ":1: is no labelled text: it has more than 64 levels; "
@@ -143,12 +144,13 @@ TEST_F(labelled_lines, are_refused_by_their_number) {
                       "{\"text\": \"x\", \"label\": " + number + "}"),
               path + ":1: has " + number
                 + " under 'label'; a text or a whole number from 0 to "
-                  "18446744073709551615 would do; 'label' says which key has "
-                  "the class");
+                  "18446744073709551615 would do; 'data.label' says which key "
+                  "has the class");
   EXPECT_EQ(refusal(text_task::span, "{\"text\": \"x\"}"),
             path
-              + ":1: is no labelled text; {\"text\": \"…\", "
-                "\"question\": \"…\", \"answer\": \"…\"} would do");
+              + ":1: is no labelled text: it has no 'question', and has "
+                "'text'; {\"text\": \"…\", \"question\": \"…\", \"answer\": "
+                "\"…\"} would do");
   EXPECT_EQ(refusal(text_task::span, "{\"text\": \"x\", \"question\": \"q\", "
                                      "\"answer\": \"y\"}"),
             path
@@ -169,8 +171,8 @@ TEST_F(labelled_lines, are_refused_by_their_number) {
                   "text, would do, or without the key no answer");
   EXPECT_EQ(refusal(text_task::describe, "{\"text\": \"x\"}"),
             path
-              + ":1: is no labelled text; {\"before\": \"…\", \"text\": "
-                "\"…\"} would do");
+              + ":1: is no labelled text: it has no 'before', and has 'text'; "
+                "{\"before\": \"…\", \"text\": \"…\"} would do");
   EXPECT_EQ(refusal(text_task::describe, " \n"),
             path
               + ": has no text; {\"before\": \"…\", \"text\": \"…\"} "
@@ -179,6 +181,42 @@ TEST_F(labelled_lines, are_refused_by_their_number) {
   EXPECT_THAT(refusal(text_task::classify, ""),
               HasSubstr("/z.jsonl: cannot be read, and texts that are labelled "
                         "are lines of it"));
+}
+
+TEST_F(labelled_lines, are_refused_with_what_is_there) {
+  const std::string line = "{\"sentence\": \"x\", \"class\": 1}";
+  const auto found = at.path()
+                     + "/a.jsonl:1: is no labelled text: it has no 'text', and "
+                       "has 'sentence', 'class'; {\"text\": \"…\", ";
+  EXPECT_EQ(refusal(text_task::classify, line),
+            found + "\"label\": \"…\"} would do");
+  from.label = "class";
+  EXPECT_EQ(refusal(text_task::classify, line),
+            found + "\"class\": \"…\"} would do");
+  EXPECT_THAT(refusal(text_task::classify, "{\"text\": 5}"),
+              HasSubstr("is no labelled text: its 'text' is no text; "));
+  EXPECT_THAT(refusal(text_task::classify, "[1]"),
+              HasSubstr("is no labelled text: it is no object; "));
+  EXPECT_THAT(refusal(text_task::classify, "{\"text\": \"x\", \"k\": 1}"),
+              HasSubstr("has no 'class' that is a text or a whole number, and "
+                        "has 'text', 'k'; 'data.label' says"));
+}
+
+TEST_F(labelled_lines, are_no_other_files_of_a_user) {
+  std::filesystem::create_directories(at.path() + "/folders/anna");
+  const auto why = [&](const std::string& folder, const std::string& what) {
+    from.folder = at.path() + folder;
+    const auto found = read_labelled(from);
+    ASSERT_FALSE(found);
+    EXPECT_EQ(found.error().context,
+              at.path() + folder + ": user 'anna' has " + what
+                + ", and texts that are labelled are lines of 'anna.jsonl': "
+                  "{\"text\": \"…\", \"label\": \"…\"} would do");
+  };
+  why("/folders", "a folder 'anna'");
+  std::filesystem::create_directories(at.path() + "/texts");
+  std::ofstream{at.path() + "/texts/anna.txt"} << "a text";
+  why("/texts", "'anna.txt'");
 }
 
 TEST_F(labelled_lines, lose_what_stands_in_several) {

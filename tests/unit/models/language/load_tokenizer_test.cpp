@@ -128,6 +128,19 @@ TEST(load_tokenizer, refuses_a_list_of_too_many_words) {
             ": the vocabulary has 1048577 tokens; at most 1048576 would do");
 }
 
+TEST(load_tokenizer, stands_beside_weights) {
+  const test::scratch_folder folder;
+  const auto weights = write(folder, "model.safetensors", "");
+  const auto none = load_tokenizer(weights);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().context,
+            folder.path() + ": has no tokenizer" + would_do);
+  EXPECT_EQ(own_tokenizer(weights), nullptr);
+  write(folder, "tokenizer.json", test::byte_level_json({{"h", "e"}}).dump());
+  EXPECT_EQ(loaded(weights)->content(), loaded(folder.path())->content());
+  EXPECT_FALSE(load_tokenizer_for(weights, "bytes")) << "it has one of its own";
+}
+
 TEST(load_tokenizer, says_what_would_do) {
   const test::scratch_folder folder;
   EXPECT_EQ(refusal(folder.path()),

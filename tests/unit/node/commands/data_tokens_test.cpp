@@ -115,7 +115,8 @@ TEST_F(data_tokens_command, refuses_what_is_not_there) {
 TEST_F(data_tokens_command, learns_a_tokenizer_from_all_texts_below_a_folder) {
   put("texts/one.txt", "the cat sat on the mat\n");
   put("texts/deeper/two.txt", "the cat sat on the mat\n");
-  put("texts/deeper/no.md", "zzzz zzzz zzzz\n");
+  put("texts/no.md", "zzzz zzzz zzzz\n");
+  put("texts/.hidden/no.txt", "zzzz zzzz zzzz\n");
   const auto to = folder.path() + "/made";
   const auto x = run_data({"tokenizer", folder.path() + "/texts", "--size",
                            "270", "--to", to, "--format", "json"});
@@ -134,6 +135,60 @@ TEST_F(data_tokens_command, learns_a_tokenizer_from_all_texts_below_a_folder) {
   EXPECT_EQ(counted["same_bytes"], true);
 }
 
+// What JSON says beside a text is nobody's to learn.
+TEST_F(data_tokens_command, learns_from_users_as_a_run_reads_them) {
+  const std::string text = "the cat sat on the mat";
+  const std::vector<std::pair<std::string, std::string>> all{
+    {"anna.txt", text},
+    {"anna.jsonl", "{\"text\": \"" + text + "\", \"label\": \"the\"}\n\n"},
+    {"anna/a.md", text},
+    {"anna.md", text}};
+  std::vector<std::string> digests;
+  for (const auto& [name, content] : all) {
+    const auto number = std::to_string(digests.size());
+    put("lab" + number + "/" + name, content);
+    const auto x =
+      run_data({"tokenizer", folder.path() + "/lab" + number, "--to",
+                folder.path() + "/made" + number, "--format", "json"});
+    ASSERT_EQ(x.how, exit_code::ok) << name << ": " << x.err;
+    const auto object = parsed::parse(x.out);
+    EXPECT_EQ(object["files"], 1) << name;
+    EXPECT_EQ(object["bytes"], 22) << name;
+    digests.push_back(object["digest"]);
+  }
+  EXPECT_THAT(digests, ::testing::Each(digests[0]));
+}
+
+TEST_F(data_tokens_command, counts_the_texts_of_lines) {
+  const auto file =
+    put("a.jsonl", "{\"text\": \"a\\nb\"}\n\n{\"text\": \"c\"}\n");
+  const auto x = run_data({"tokens", file, "--tokenizer", "bytes"});
+  EXPECT_EQ(x.how, exit_code::ok) << x.err;
+  EXPECT_THAT(x.out, StartsWith(file + ": 4 bytes\n"));
+  EXPECT_THAT(x.out, HasSubstr("\n  decoded    to the same bytes\n"));
+  EXPECT_EQ(run_data({"tokens", file, "--tokenizer", "bytes", "--ids"}).out,
+            "97 10 98\n99\n");
+  const auto other = run_data(
+    {"tokens", put("b.jsonl", "{\"a\": 1}\n"), "--tokenizer", "bytes"});
+  EXPECT_EQ(other.how, exit_code::data);
+  EXPECT_THAT(other.err, HasSubstr("b.jsonl:1: is no document"));
+}
+
+TEST_F(data_tokens_command, is_named_where_a_text_is_no_configuration) {
+  const std::string hint = "\nhint: of a text, troupe data tokens FILE "
+                           "--tokenizer PATH says what it is in tokens\n";
+  for (const std::string name : {"a.txt", "a.jsonl", "a.csv", "a"}) {
+    const auto x = run_data({"inspect", put(name, "{\"text\": \"a\"}\n")});
+    EXPECT_EQ(x.how, exit_code::configuration);
+    EXPECT_THAT(x.err, HasSubstr("this is not TOML: "));
+    EXPECT_THAT(x.err, ::testing::EndsWith(hint)) << name;
+  }
+  EXPECT_THAT(run_data({"inspect", put("a.toml", "{")}).err,
+              ::testing::Not(HasSubstr("hint: ")));
+  EXPECT_THAT(run_data({"inspect", put("b", "unknown = 1")}).err,
+              ::testing::Not(HasSubstr("hint: of a text")));
+}
+
 TEST_F(data_tokens_command, leaves_a_tokenizer_that_is_there) {
   const auto text = put("a.txt", "the cat the cat the cat");
   const auto to = folder.path() + "/made";
@@ -149,13 +204,13 @@ TEST_F(data_tokens_command, leaves_a_tokenizer_that_is_there) {
 }
 
 TEST_F(data_tokens_command, learns_nothing_where_there_is_no_text) {
-  put("texts/no.md", "a");
+  put("texts/.hidden", "a");
   const auto x = run_data(
     {"tokenizer", folder.path() + "/texts", "--to", folder.path() + "/made"});
   EXPECT_EQ(x.how, exit_code::data);
   EXPECT_EQ(x.err, "troupe: " + folder.path()
-                     + "/texts: there is no .txt file below it; a file of "
-                       "text, or a folder of such, would do\n");
+                     + "/texts: there is no text below it; a file of text, "
+                       "or a folder of such, would do\n");
 }
 
 TEST_F(data_tokens_command, refuses_options_that_a_verb_has_no_use_for) {
