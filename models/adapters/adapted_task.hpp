@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/key_places.hpp"
 #include "models/local_trainer.hpp"
 
 namespace troupe::models {

@@ -190,6 +190,10 @@ std::optional<join_summary> place_experts(const join_context& in,
     to.training.experts = {in.experts};
   else
     to.training.expert_memory = {in.expert_memory};
+  // What the server's text said there is no more.
+  to.places
+    .said[in.experts > 0 ? "training.experts" : "training.expert_memory"] =
+    said;
   return std::nullopt;
 }
 

@@ -67,7 +67,7 @@ struct labelled_task : ::testing::Test {
     const auto none = found->make_objective();
     EXPECT_FALSE(none);
     if (!none)
-      refused = none.error().context;
+      not_made = none.error().context;
     return std::move(*found);
   }
 
@@ -76,7 +76,7 @@ struct labelled_task : ::testing::Test {
   bool trained = false;
   std::size_t context = 0;
   std::optional<row_head> head;
-  std::string refused; ///< The model.
+  std::string not_made; ///< Why there is no model.
 };
 
 } // namespace
@@ -93,7 +93,7 @@ TEST_F(labelled_task, has_a_head_for_its_classes) {
   EXPECT_FALSE(m.clients.own_validation[0].empty());
   EXPECT_EQ(m.data_digest(), (*node::load_labelled(x))->content());
   EXPECT_FALSE(m.make_common);
-  EXPECT_EQ(refused, "[model]: there is no torch here");
+  EXPECT_EQ(not_made, "[model]: there is no torch here");
   EXPECT_EQ(m.users, (std::vector<std::string>{"user 'a' of " + x.data.path,
                                                "user 'b' of " + x.data.path}));
 }
