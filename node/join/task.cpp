@@ -191,9 +191,9 @@ std::optional<join_summary> place_experts(const join_context& in,
   else
     to.training.expert_memory = {in.expert_memory};
   // What the server's text said there is no more.
-  to.places
-    .said[in.experts > 0 ? "training.experts" : "training.expert_memory"] =
-    said;
+  const auto* key =
+    in.experts > 0 ? "training.experts" : "training.expert_memory";
+  to.places.said[key] = said;
   return std::nullopt;
 }
 
