@@ -60,15 +60,18 @@ std::vector<std::string> layers_of(const tensor_list& base, part_of_model part,
 
 /// Refuses a name that no layer of either part goes by.
 result<void> check_named(const tensor_list& base,
-                         const std::vector<std::string>& named) {
+                         const std::vector<std::string>& named,
+                         const key_places& places) {
+  const auto all = layers_of(base, is_of_blocks, {});
   for (const auto& name : named)
-    if (std::ranges::none_of(base, [&](const tensor_spec& x) {
-          return x.shape.size() == 2 && is_of_blocks(x.name)
-                 && goes_by(layer_of(x.name), name);
-        }))
+    if (std::ranges::none_of(
+          all, [&](const std::string& layer) { return goes_by(layer, name); }))
       return fail(errc::invalid_config,
-                  "model.adapt: the model has no layer " + in_quotes(name)
-                    + " in its attention or its feed-forward blocks");
+                  places.of("model.adapt") + "'model.adapt' has "
+                    + in_quotes(shortened(name))
+                    + ", and the model has no such layer in its attention or "
+                      "its feed-forward blocks"
+                    + names_like(name, all));
   return {};
 }
 
@@ -84,11 +87,13 @@ std::string whole(double x) {
 class inner_planner {
 public:
   inner_planner(const recipe& method, const tensor_list& base,
-                const options& said, const std::vector<std::string>& layers)
+                const options& said, const std::vector<std::string>& layers,
+                const key_places& places)
     : method_(method),
       base_(base),
       all_(with_defaults(method, said)),
-      layers_(layers) {
+      layers_(layers),
+      places_(places) {
     // nop
   }
 
@@ -103,7 +108,7 @@ private:
     if (!made)
       return tl::unexpected{std::move(made.error())};
     to = std::move(*made);
-    return check_widths(*to);
+    return check_widths(*to, {.places = places_});
   }
 
   /// Inner factors begin uniform within the root of their length, outer ones
@@ -111,10 +116,12 @@ private:
   result<void> plan(part_of_model part, std::optional<adapter_plan>& to) {
     const auto found = layers_of(base_, part, layers_);
     if (found.empty()) // Names of the other part alone.
-      return fail(errc::invalid_config,
-                  "model.adapt: method " + in_quotes(method_.name)
-                    + " adapts attention and feed-forward blocks, and one of "
-                      "them has none of these layers; names of both would do");
+      return fail(
+        errc::invalid_config,
+        places_.of("model.adapt") + "'model.adapt' has no layer of "
+          + (part == is_of_attention ? "attention" : "feed-forward blocks")
+          + ", and method " + in_quotes(method_.name) + " adapts attention and feed-forward blocks"
+          + names_like("", layers_of(base_, part, {})) + " beside the others");
     return put(
       plan_adapters(base_,
                     {.rank = static_cast<std::size_t>(value_of(all_, "rank")),
@@ -124,7 +131,8 @@ private:
                      .bias = false,
                      .start = factor_start::inner_random,
                      .start_bound = 1,
-                     .layers = found}),
+                     .layers = found,
+                     .places = places_}),
       to);
   }
 
@@ -132,7 +140,7 @@ private:
     if (!is_routed(method_))
       return {};
     to_.generalists = count_of(method_, generalist_family);
-    return check_named(base_, layers_)
+    return check_named(base_, layers_, places_)
       .and_then([this] { return routing_for(method_, all_); })
       .map([this](const routing_options& how) { to_.routing = how; })
       .and_then([this] { return plan(is_of_feed_forward, to_.feed_forward); })
@@ -164,7 +172,8 @@ private:
     if (!by_client || attention <= rank)
       return {};
     return fail(errc::invalid_config,
-                "'attention_rank' is " + whole(attention)
+                places_.of("options.attention_rank")
+                  + "'options.attention_rank' is " + whole(attention)
                   + ", and an adapter of method " + in_quotes(method_.name)
                   + " has no more ranks than 'rank', which is " + whole(rank)
                   + "; at most " + whole(rank)
@@ -172,25 +181,30 @@ private:
   }
 
   /// Over the layers that are named, or those that the method has.
-  result<void> add(const options& said, std::optional<adapter_plan>& to) {
-    if (auto ok = check_named(base_, layers_); !ok)
+  result<void> add(const options& said, std::string_view rank,
+                   std::optional<adapter_plan>& to) {
+    if (auto ok = check_named(base_, layers_, places_); !ok)
       return ok;
     if (auto ok = check_attention(said); !ok)
       return ok;
     const bool takes_all = value_of(all_, "adapted") != 0 || !layers_.empty();
     const auto layers = layers_of(
       base_, takes_all ? &is_of_blocks : &makes_query_or_value, layers_);
-    return adapters_for(method_, base_, said, layers, ranks_of_attention(said))
+    rank_keys keys{.all = rank, .places = places_};
+    if (value_of(said, "attention_rank") > 0)
+      keys.attention = "options.attention_rank";
+    return adapters_for(method_, base_, said, layers, ranks_of_attention(said),
+                        places_)
       .and_then([&](std::optional<adapter_plan> x) -> result<void> {
         to = std::move(x);
         // Also of whom nobody need have all ranks: they stand inside.
-        return to ? check_widths(*to) : result<void>{};
+        return to ? check_widths(*to, keys) : result<void>{};
       });
   }
 
   result<void> add_adapters() {
     if (has(method_, adapter_family))
-      if (auto ok = add(all_, to_.adapter); !ok)
+      if (auto ok = add(all_, "options.rank", to_.adapter); !ok)
         return ok;
     // All that it says is new: what all clients have learns it, or their own.
     const bool is_private = value_of(all_, "head") != 0;
@@ -201,7 +215,7 @@ private:
     auto own = all_;
     own["rank"] = all_.at("own_rank");
     own["attention_rank"] = 0;
-    return add(own, to_.own_adapter).map([&] {
+    return add(own, "options.own_rank", to_.own_adapter).map([&] {
       if (to_.adapter)
         count_as(*to_.adapter, *to_.own_adapter);
       if (is_private)
@@ -213,6 +227,7 @@ private:
   const tensor_list& base_;
   options all_;
   const std::vector<std::string>& layers_;
+  const key_places& places_;
   inner_plans to_;
 };
 
@@ -282,7 +297,8 @@ const tensor_list& adaptable(const objective& model) noexcept {
 
 result<std::optional<inner_plans>>
 inner_plans_for(const recipe& method, const objective& model,
-                const options& said, const std::vector<std::string>& layers) {
+                const options& said, const std::vector<std::string>& layers,
+                const key_places& places) {
   const auto* inside = inside_of(model);
   if (inside == nullptr && is_routed(method))
     return fail(errc::invalid_config,
@@ -297,14 +313,15 @@ inner_plans_for(const recipe& method, const objective& model,
                   + " learns nothing of the layer that says what a row is; "
                     "data.task = \"language\" or \"describe\", or a method "
                     "without experts, would do");
-  return inner_plans_over(inside->base_list(), method, said, layers)
+  return inner_plans_over(inside->base_list(), method, said, layers, places)
     .map([](inner_plans x) { return std::optional{std::move(x)}; });
 }
 
 result<inner_plans> inner_plans_over(const tensor_list& base,
                                      const recipe& method, const options& said,
-                                     const std::vector<std::string>& layers) {
-  return inner_planner{method, base, said, layers}.make();
+                                     const std::vector<std::string>& layers,
+                                     const key_places& places) {
+  return inner_planner{method, base, said, layers, places}.make();
 }
 
 result<void> attach_for(const local_problem& on, std::uint32_t experts) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/ids.hpp"
+#include "core/key_places.hpp"
 #include "core/recipe.hpp"
 #include "core/result.hpp"
 #include "models/adapters/adapters.hpp"
@@ -50,15 +51,17 @@ const tensor_list& adaptable(const objective& model) noexcept;
 /// values, and `adapter` has a layer that says what a row is as a whole.
 /// Returns `invalid_config` where a name is none of the model's, a rank is
 /// above a layer, or the recipe routes tokens and the model has no base, or one
-/// that says what a row is.
+/// that says what a row is. @param places of what was said, for refusals
 [[nodiscard]] result<std::optional<inner_plans>>
 inner_plans_for(const recipe& method, const objective& model,
-                const options& said, const std::vector<std::string>& layers);
+                const options& said, const std::vector<std::string>& layers,
+                const key_places& places = {});
 
 /// The same over the tensors of a base that is there.
 [[nodiscard]] result<inner_plans>
 inner_plans_over(const tensor_list& base, const recipe& method,
-                 const options& said, const std::vector<std::string>& layers);
+                 const options& said, const std::vector<std::string>& layers,
+                 const key_places& places = {});
 
 /// Attaches what a client of so many experts has, generalists included, unless
 /// it is attached already: then all groups are switched on, and count one. What

@@ -1,15 +1,21 @@
 #include "models/own_validation.hpp"
 
 #include <algorithm>
-#include <string>
 
 #include "core/text.hpp"
 #include "models/adapters/factor_halves.hpp"
 
 namespace troupe::models {
 
+std::string client_named(std::size_t k, const std::vector<std::string>& users) {
+  const auto number = "client " + std::to_string(k + 1);
+  return k < users.size() && !users[k].empty() ? number + " (" + users[k] + ")"
+                                               : number;
+}
+
 result<void> check_own_validation(const recipe& method,
-                                  const partition& clients) {
+                                  const partition& clients,
+                                  const std::vector<std::string>& users) {
   if (std::ranges::none_of(method.blocks, [](const block_spec& x) {
         return x.name == line_family;
       }))
@@ -19,8 +25,8 @@ result<void> check_own_validation(const recipe& method,
     if (!clients.train[k].empty() && (k >= aside.size() || aside[k].empty()))
       return fail(errc::invalid_config,
                   "method " + in_quotes(method.name)
-                    + " looks at validation rows of each client, and client "
-                    + std::to_string(k + 1)
+                    + " looks at validation rows of each client, and "
+                    + client_named(k, users)
                     + " has none; data that sets some aside would do");
   return {};
 }

@@ -4,7 +4,10 @@
 #include <array>
 
 #include "core/random.hpp"
+#include "core/text.hpp"
+#include "models/adapters/block_parts.hpp"
 #include "models/adapters/factor_halves.hpp"
+#include "models/adapters/layer_names.hpp"
 #include "models/families.hpp"
 #include "models/inner_setup.hpp"
 #include "models/methods/split_model.hpp"
@@ -36,6 +39,20 @@ const adapter_plan* plan_of(std::string_view family, const inner_plans* of) {
   return family == own_adapter_family ? of_it(of->own_adapter) : nullptr;
 }
 
+/// The tensor of the model that a matrix is.
+std::string_view adapted_tensor(const adapter_plan& plan,
+                                const adapted_matrix& m) {
+  constexpr std::string_view of_factor = ".u";
+  std::size_t at = 0;
+  for (const auto& x : plan.tensors) {
+    if (at == m.u_at)
+      return std::string_view{x.name}.substr(0,
+                                             x.name.size() - of_factor.size());
+    at += x.size();
+  }
+  return {};
+}
+
 } // namespace
 
 bool has_adapters(const recipe& method) {
@@ -51,7 +68,8 @@ bool is_over_base(const recipe& method) {
 result<std::optional<adapter_plan>>
 adapters_for(const recipe& method, const tensor_list& model,
              const options& said, const std::vector<std::string>& layers,
-             const std::map<std::string, std::size_t>& other_ranks) {
+             const std::map<std::string, std::size_t>& other_ranks,
+             const key_places& places) {
   if (!adapts_whole_models(method))
     return std::optional<adapter_plan>{};
   const auto all = with_defaults(method, said);
@@ -74,7 +92,8 @@ adapters_for(const recipe& method, const tensor_list& model,
     .norm = number("adapter_norm") != 0,
     .start = starts.at(static_cast<std::size_t>(number("normal_start"))),
     .ranks_of_release = number("rank_rule") != 0,
-    .layers = layers};
+    .layers = layers,
+    .places = places};
   if (number("outer_random") != 0)
     how.start = factor_start::outer_random;
   if (const auto scale = number("init_scale"); scale > 0)
@@ -84,25 +103,37 @@ adapters_for(const recipe& method, const tensor_list& model,
   });
 }
 
-result<void> check_widths(const adapter_plan& plan) {
+result<void> check_widths(const adapter_plan& plan, const rank_keys& keys) {
+  const auto width_of = [](const adapted_matrix& m) {
+    return std::min(m.rows, m.columns);
+  };
+  const adapted_matrix* narrow = nullptr;
   for (const auto& m : plan.matrices)
-    if (const auto width = std::min(m.rows, m.columns);
-        !m.is_kernel && m.rank > width)
-      return fail(errc::invalid_config,
-                  "an adapter of rank " + std::to_string(m.rank)
-                    + " is asked for, and the model has a layer of "
-                    + std::to_string(m.rows) + " x " + std::to_string(m.columns)
-                    + "; at most " + std::to_string(width) + " would do");
-  return {};
+    if (!m.is_kernel && m.rank > width_of(m)
+        && (narrow == nullptr || width_of(m) < width_of(*narrow)))
+      narrow = &m;
+  if (narrow == nullptr)
+    return {};
+  const auto tensor = adapted_tensor(plan, *narrow);
+  const auto& key = !keys.attention.empty() && is_of_attention(tensor)
+                      ? keys.attention
+                      : keys.all;
+  return fail(
+    errc::invalid_config,
+    keys.places.of(key) + in_quotes(key) + " is " + std::to_string(narrow->rank)
+      + ", and layer " + in_quotes(shortened(layer_of(tensor))) + " is of "
+      + std::to_string(narrow->rows) + " x " + std::to_string(narrow->columns)
+      + "; at most " + std::to_string(width_of(*narrow)) + " would do");
 }
 
 // Where clients have ranks of their own, nobody need have all of them.
-result<void> check_ranks(const recipe& method, const adapter_plan& plan) {
+result<void> check_ranks(const recipe& method, const adapter_plan& plan,
+                         const rank_keys& keys) {
   if (std::ranges::any_of(method.blocks, [](const block_spec& x) {
         return !x.rank_counter.empty();
       }))
     return {};
-  return check_widths(plan);
+  return check_widths(plan, keys);
 }
 
 result<void> check_starts(const recipe& method, const layout& blocks,

@@ -8,8 +8,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "core/key_places.hpp"
 #include "core/recipe.hpp"
 #include "core/result.hpp"
 #include "core/values.hpp"
@@ -32,17 +34,28 @@ bool is_over_base(const recipe& method);
 /// said is as the recipe says; an option that it lacks leaves out what it is
 /// for. Only the layers that are named are adapted; all, if none is.
 /// @param other_ranks of layers that have others than the option says
+/// @param places of what was said, for refusals
 /// @pre the recipe's options may have these values
 result<std::optional<adapter_plan>>
 adapters_for(const recipe& method, const tensor_list& model,
              const options& said, const std::vector<std::string>& layers = {},
-             const std::map<std::string, std::size_t>& other_ranks = {});
+             const std::map<std::string, std::size_t>& other_ranks = {},
+             const key_places& places = {});
 
-/// Refuses adapters of a linear layer whose rank is above the layer's width.
-result<void> check_widths(const adapter_plan& plan);
+/// The keys that say an adapter's ranks, and where they were said.
+struct rank_keys {
+  std::string_view all = "options.rank";
+  std::string_view attention = {}; ///< Empty: likewise.
+  key_places places = {};
+};
+
+/// Refuses adapters of a linear layer whose rank is above the layer's width:
+/// with the key, the narrowest layer and the most ranks that would do.
+result<void> check_widths(const adapter_plan& plan, const rank_keys& keys = {});
 
 /// Likewise, where all clients have all ranks.
-result<void> check_ranks(const recipe& method, const adapter_plan& plan);
+result<void> check_ranks(const recipe& method, const adapter_plan& plan,
+                         const rank_keys& keys = {});
 
 /// Refuses whole models of one family that begin equal where clients learn or
 /// choose which is theirs, and nobody is tied to one: nothing would ever tell

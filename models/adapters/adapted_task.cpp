@@ -6,7 +6,8 @@ namespace troupe::models {
 
 result<std::optional<adapter_plan>>
 own_adapters_for(const recipe& method, const objective& model,
-                 const options& said, const std::vector<std::string>& layers) {
+                 const options& said, const std::vector<std::string>& layers,
+                 const key_places& places) {
   const auto own = said.find("own_rank");
   if (own == said.end())
     return std::optional<adapter_plan>{};
@@ -17,7 +18,9 @@ own_adapters_for(const recipe& method, const objective& model,
   auto plan = adapters_for(method, model.parameter_list(), changed, layers);
   if (!plan || !common)
     return plan;
-  if (auto ok = check_ranks(method, **plan); !ok)
+  if (auto ok = check_ranks(method, **plan,
+                            {.all = "options.own_rank", .places = places});
+      !ok)
     return tl::unexpected{ok.error()};
   count_as(**common, **plan);
   return plan;

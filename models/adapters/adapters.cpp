@@ -176,7 +176,7 @@ result<adapter_plan> plan_adapters(const tensor_list& model,
     add.add(x, plan.model_size);
     plan.model_size += x.size();
   }
-  if (auto ok = check_names(model, plan, how.layers); !ok)
+  if (auto ok = check_names(model, plan, how.layers, how.places); !ok)
     return tl::unexpected{ok.error()};
   if (plan.tensors.empty())
     return fail(errc::invalid_config,

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "core/key_places.hpp"
 #include "core/result.hpp"
 #include "kernels/backend.hpp"
 #include "models/objective.hpp"
@@ -60,6 +61,7 @@ struct adapter_options {
   /// Names of the layers that are adapted (`goes_by` in
   /// models/adapters/layer_names.hpp); empty: all of them.
   std::vector<std::string> layers = {};
+  key_places places = {}; ///< Of what was said, for refusals.
 };
 
 /// A tensor of the model, as a matrix to which a product is added.

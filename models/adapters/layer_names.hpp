@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/key_places.hpp"
 #include "core/result.hpp"
 #include "models/adapters/adapters.hpp"
 #include "models/objective.hpp"
@@ -24,9 +25,15 @@ bool goes_by(std::string_view layer, std::string_view name);
 /// Whether a layer is among those that are named. No names mean all layers.
 bool is_named(std::string_view layer, std::span<const std::string> names);
 
+/// What of these layers would do in the place of a name that none goes by, for
+/// the end of a refusal: the nearest, and the first of what all go by.
+std::string names_like(std::string_view name,
+                       std::span<const std::string> layers);
+
 /// Refuses a name by which no layer of the model goes, or only layers of which
 /// the plan adapts nothing.
 result<void> check_names(const tensor_list& model, const adapter_plan& plan,
-                         std::span<const std::string> names);
+                         std::span<const std::string> names,
+                         const key_places& places = {});
 
 } // namespace troupe::models

@@ -50,6 +50,9 @@ result<loaded_config> parse_config(config_source from,
     check(loaded.x, said, from.origin, methods, wrong);
   if (!wrong.empty())
     return fail(errc::invalid_config, wrong.text());
+  loaded.x.places.origin = from.origin;
+  for (const auto& [key, x] : said)
+    loaded.x.places.said[key] = x.where;
   return loaded;
 }
 

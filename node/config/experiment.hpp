@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/key_places.hpp"
 #include "core/recipe.hpp"
 #include "kernels/backend.hpp"
 #include "models/data/pixels.hpp"
@@ -355,6 +356,7 @@ struct experiment {
   policies::crash_options crashes = {};
   std::string scenario = {}; ///< A file; empty: nothing else happens.
   attack_options attack = {};
+  key_places places = {}; ///< Of what was said; no key.
 
   /// Whether client k is in cluster k mod `data.clusters`.
   bool in_clusters() const {

@@ -1,7 +1,6 @@
 #include "node/config/keys.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 
 #include "node/config/schema.hpp"
@@ -90,24 +89,6 @@ const key_lister& listed() {
   return instance;
 }
 
-/// Optimal string alignment: insert, delete, replace, or swap two neighbours.
-std::size_t edits(std::string_view a, std::string_view b) {
-  std::vector<std::vector<std::size_t>> cost(
-    a.size() + 1, std::vector<std::size_t>(b.size() + 1));
-  for (std::size_t i = 0; i <= a.size(); ++i)
-    cost[i][0] = i;
-  std::iota(cost[0].begin(), cost[0].end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i)
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t change = a[i - 1] == b[j - 1] ? 0 : 1;
-      cost[i][j] = std::min(
-        {cost[i - 1][j] + 1, cost[i][j - 1] + 1, cost[i - 1][j - 1] + change});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
-    }
-  return cost[a.size()][b.size()];
-}
-
 /// What both models have is that of [model] where no table is said.
 constexpr std::string_view said_in_full = "common_model.";
 
@@ -151,26 +132,6 @@ std::vector<std::string> meanings(std::string_view name) {
     for (const auto& x : listed().sections)
       if (leaf(x) == name && is_key(x + ".kind"))
         result.push_back(x + ".kind");
-  return result;
-}
-
-std::string nearest(std::string_view name,
-                    const std::vector<std::string>& candidates) {
-  constexpr std::size_t letters_max = 64;
-  if (name.size() > letters_max) // No name of ours is so long.
-    return {};
-  // A third of the letters may be wrong; more is another word.
-  std::size_t best = name.size() / 3 + 1;
-  std::string result;
-  for (const auto& x : candidates) {
-    const bool whole = name.find('.') != std::string_view::npos;
-    const auto distance =
-      std::min(edits(name, x), whole ? best : edits(name, leaf(x)));
-    if (distance < best) {
-      best = distance;
-      result = x;
-    }
-  }
   return result;
 }
 

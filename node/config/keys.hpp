@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/nearest.hpp"
+
 namespace troupe::node {
 
 struct known_key {
@@ -34,9 +36,6 @@ std::vector<std::string> meanings(std::string_view name);
 /// The last part of a path.
 std::string_view leaf(std::string_view path);
 
-/// The candidate that needs the fewest edits to become `name`; empty if none is
-/// near.
-std::string nearest(std::string_view name,
-                    const std::vector<std::string>& candidates);
+using troupe::nearest;
 
 } // namespace troupe::node

@@ -119,14 +119,16 @@ void remark_on_ranks(loaded_config& loaded, const recipe& method) {
 }
 
 /// Where ranks go from one client's to another's: says which are too many.
-void remark_on_ends(loaded_config& loaded, const recipe& method) {
+void remark_on_ends(loaded_config& loaded, const entries& at,
+                    const recipe& method) {
   const auto& said = loaded.x.training.method;
   const auto whole = [&](const char* name) {
     return std::to_string(static_cast<std::uint64_t>(said.at(name)));
   };
   for (const auto* name : {"rank_first", "rank_last"})
     if (find_option(method, name) != nullptr && said.at(name) > said.at("rank"))
-      loaded.notes.push_back("'options." + std::string{name} + "' is "
+      loaded.notes.push_back(at.at("options." + std::string{name}).where
+                             + ": 'options." + std::string{name} + "' is "
                              + whole(name) + ", and no client has more than "
                              + "'options.rank', which is " + whole("rank")
                              + "; a larger 'rank' would do");
@@ -228,7 +230,7 @@ void settle(loaded_config& loaded, const entries& said,
   if (!wrong.empty())
     return;
   remark_on_ranks(loaded, *method);
-  remark_on_ends(loaded, *method);
+  remark_on_ends(loaded, said, *method);
   remark_on_layers(loaded, said, *method);
 }
 

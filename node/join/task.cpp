@@ -190,6 +190,10 @@ std::optional<join_summary> place_experts(const join_context& in,
     to.training.experts = {in.experts};
   else
     to.training.expert_memory = {in.expert_memory};
+  // What the server's text said there is no more.
+  const auto* key =
+    in.experts > 0 ? "training.experts" : "training.expert_memory";
+  to.places.said[key] = said;
   return std::nullopt;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/text.hpp"
+#include "models/own_validation.hpp"
 
 namespace troupe::node {
 
@@ -30,7 +31,8 @@ result<counts> by_memory(const experiment& x, const models::inner_plans& inside,
                                             buffers_of(x.training), most);
     if (fit == 0)
       return fail(errc::invalid_config,
-                  "'training.expert_memory' has " + std::to_string(room)
+                  x.places.of("training.expert_memory")
+                    + "'training.expert_memory' has " + std::to_string(room)
                     + " MiB, which hold no expert with its moments and its "
                       "gradient beside what attention has; more, or a smaller "
                       "'rank', would do");
@@ -50,10 +52,14 @@ result<counts> said_of(const experiment& x, const recipe& method,
   const auto bad = std::ranges::find_if(
     said, [&](std::uint32_t n) { return n == 0 || n > most; });
   if (bad != said.end())
-    return fail(errc::invalid_config,
-                "'training.experts' has " + std::to_string(*bad)
-                  + ", and a client of method " + in_quotes(method.name)
-                  + " has 1 to " + std::to_string(most) + " experts");
+    return fail(
+      errc::invalid_config,
+      x.places.of("training.experts") + "'training.experts' has "
+        + std::to_string(*bad) + ", and a client of method "
+        + in_quotes(method.name) + " has 1 to " + std::to_string(most)
+        + " experts; "
+        + (*bad == 0 ? "1 or more" : std::to_string(most) + " or fewer")
+        + " would do");
   return said;
 }
 
@@ -64,24 +70,33 @@ result<counts> for_ranks(const experiment& x, const recipe& method) {
   const auto& said = x.training.experts;
   if (each == 0 && !said.empty())
     return fail(errc::invalid_config,
-                "'training.experts' says ranks of method "
+                x.places.of("training.experts")
+                  + "'training.experts' says ranks of method "
                   + in_quotes(method.name)
-                  + " where 'rank_per_expert' is above 0, and it is 0");
+                  + " where 'options.rank_per_expert' is above 0, and it is 0; "
+                    "1 or more there, or no 'experts', would do");
   const auto whole = [](double x) {
     return std::to_string(static_cast<std::uint64_t>(x));
   };
   for (const auto n : said)
     if (each * n > most)
-      return fail(errc::invalid_config,
-                  "'training.experts' has " + std::to_string(n)
-                    + ", which is rank " + whole(each * n)
-                    + " by 'rank_per_expert', and 'rank' is " + whole(most)
-                    + "; " + whole(each * n) + " would do");
+      return fail(
+        errc::invalid_config,
+        x.places.of("training.experts") + "'training.experts' has "
+          + std::to_string(n) + ", which is rank " + whole(each * n)
+          + " by 'options.rank_per_expert', and 'options.rank' is "
+          + whole(most) + "; 'rank' = " + whole(each * n)
+          + (each <= most
+               ? ", or at most " + whole(std::floor(most / each)) + " here,"
+               : std::string{})
+          + " would do");
   return said;
 }
 
-result<void> check_validation(const recipe& method, const counts& experts,
-                              const models::partition& clients) {
+result<void> check_validation(const experiment& x, const recipe& method,
+                              const counts& experts,
+                              const models::partition& clients,
+                              const std::vector<std::string>& users) {
   const auto is_routed = [&](std::size_t k) {
     return experts.empty() || experts[k % experts.size()] > 1;
   };
@@ -90,9 +105,9 @@ result<void> check_validation(const recipe& method, const counts& experts,
         && (k >= clients.own_validation.size()
             || clients.own_validation[k].empty()))
       return fail(errc::invalid_config,
-                  "method " + in_quotes(method.name)
-                    + " trains routers on validation rows, and client "
-                    + std::to_string(k + 1)
+                  x.places.of("method") + "method " + in_quotes(method.name)
+                    + " trains routers on validation rows, and "
+                    + models::client_named(k, users)
                     + " has none; a larger 'validation_share', or "
                       "options.router_data = \"training\", would do");
   return {};
@@ -102,7 +117,8 @@ result<void> check_validation(const recipe& method, const counts& experts,
 
 result<counts> experts_for(const experiment& x, const recipe& method,
                            const std::optional<models::inner_plans>& inside,
-                           const models::partition& clients) {
+                           const models::partition& clients,
+                           const std::vector<std::string>& users) {
   if (find_option(method, "rank_per_expert") != nullptr)
     return for_ranks(x, method);
   if (!inside || !models::is_routed(method))
@@ -110,7 +126,7 @@ result<counts> experts_for(const experiment& x, const recipe& method,
   auto found = said_of(x, method, *inside);
   if (!found || !models::needs_validation(method, x.training.method))
     return found;
-  if (auto ok = check_validation(method, *found, clients); !ok)
+  if (auto ok = check_validation(x, method, *found, clients, users); !ok)
     return tl::make_unexpected(ok.error());
   return found;
 }

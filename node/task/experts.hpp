@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/recipe.hpp"
@@ -18,10 +19,11 @@ namespace troupe::node {
 /// says, or the method has none. Returns `invalid_config` where there are more
 /// than the method can have, or ranks by them than it has, memory does not hold
 /// one, or a client whose routers learn from rows that are set aside has none
-/// of these.
+/// of these. @param users who clients are, for a refusal
 [[nodiscard]] result<std::vector<std::uint32_t>>
 experts_for(const experiment& x, const recipe& method,
             const std::optional<models::inner_plans>& inside,
-            const models::partition& clients);
+            const models::partition& clients,
+            const std::vector<std::string>& users = {});
 
 } // namespace troupe::node

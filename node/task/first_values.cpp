@@ -156,7 +156,7 @@ result<void> complete(const experiment& x, models::objective& model,
     task.own_adapters = beside.inside->own_adapter;
   } else {
     auto own = models::own_adapters_for(task.method, model, x.training.method,
-                                        x.model.adapt);
+                                        x.model.adapt, x.places);
     if (!own)
       return tl::make_unexpected(own.error());
     task.own_adapters = std::move(*own);

@@ -104,13 +104,18 @@ result<materials> labelled_of(const experiment& x, const language_maker& make) {
   const bool describes = x.data.text_task == models::text_task::describe;
   materials m{.clients = rows->clients(),
               .test_size = rows->texts(models::split::test),
-              .make_objective = [how, base = std::move(*base), rows,
-                                 make] { return make(how, base, rows); },
+              .make_objective =
+                [how, base = std::move(*base), rows, make,
+                 of_it = spoken_of(x, x.model)] {
+                  return make(how, base, rows).map_error(of_it);
+                },
               .has_labels = !describes,
               .data_digest = [rows] { return rows->content(); },
               .counts_tokens = describes,
               .language = spec};
   m.clients.held_out = x.clients.held_out;
+  if (sharing(x) == 0)
+    m.users = told_users(x, users_of(x).value_or(std::vector<std::string>{}));
   if (!has_common(x))
     return m;
   auto common = headed(x, common_model_of(x), *rows);
@@ -118,8 +123,10 @@ result<materials> labelled_of(const experiment& x, const language_maker& make) {
     return tl::make_unexpected(common.error());
   // Its values are of the run's files, whatever its own file has.
   m.make_common = [how = models::language_config{.trained = true},
-                   base = std::move(*common), rows,
-                   make] { return make(how, base, rows); };
+                   base = std::move(*common), rows, make,
+                   of_it = spoken_of(x, common_model_of(x))] {
+    return make(how, base, rows).map_error(of_it);
+  };
   return m;
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/assert.hpp"
 #include "core/random.hpp"
+#include "core/text.hpp"
 #include "models/families.hpp"
 #include "models/language/documents.hpp"
 #include "node/config/config.hpp"
@@ -55,6 +56,14 @@ tokenizer_for(const experiment& x) {
     return fail(ok.error().code,
                 ok.error().context + "; that of 'common_model' would do");
   return by;
+}
+
+std::vector<std::string> told_users(const experiment& x,
+                                    std::vector<std::string> names) {
+  for (auto& name : names)
+    name = "user " + in_quotes(shortened(name))
+           + (x.data.path.empty() ? "" : " of " + x.data.path);
+  return names;
 }
 
 bool has_frozen_model(const experiment& x) {
@@ -129,11 +138,8 @@ language_over(const experiment& x,
               .test_size = data->size(models::split::test),
               .make_objective =
                 [how, base = std::move(*base), data, make,
-                 origin = x.model.path.empty() ? "[model]" : x.model.path] {
-                  return make(how, base, data).map_error([&](error e) {
-                    e.context = origin + ": " + e.context;
-                    return e;
-                  });
+                 of_it = spoken_of(x, x.model)] {
+                  return make(how, base, data).map_error(of_it);
                 },
               .has_labels = false,
               .counts_tokens = true,
@@ -141,6 +147,8 @@ language_over(const experiment& x,
   m.clients.held_out = x.clients.held_out;
   if (!x.data.brought)
     m.data_digest = [data] { return data->content(); };
+  if (!x.data.pooled)
+    m.users = told_users(x, data->users());
   // A stream that is of all users is nobody's own.
   if (!x.data.mixed && !x.data.pooled)
     m.shape = {.inputs = {x.data.context}, .classes = data->vocabulary()};

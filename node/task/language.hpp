@@ -39,6 +39,10 @@ language_over(const experiment& x,
 /// @pre x.data.is_language()
 [[nodiscard]] result<std::vector<std::string>> users_of(const experiment& x);
 
+/// As refusals speak of users by these names.
+std::vector<std::string> told_users(const experiment& x,
+                                    std::vector<std::string> names);
+
 /// The tokenizer that is named, or the model's. Returns `invalid_data`, and
 /// `invalid_config` where a model of a file has another one.
 [[nodiscard]] result<std::shared_ptr<const models::tokenizer>>

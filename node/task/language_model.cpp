@@ -5,6 +5,7 @@
 
 #include "core/assert.hpp"
 #include "core/random.hpp"
+#include "core/text.hpp"
 #include "models/language/spec.hpp"
 #include "node/task/language_files.hpp"
 #include "node/task/memory_there.hpp"
@@ -125,6 +126,17 @@ base_of(const experiment& x, const model_options& what,
     return tl::make_unexpected(ok.error());
   // The seed of a run's first values: the base is what all begin with.
   return models::make_base(spec, derive_seed(x.seed, "initial"));
+}
+
+std::function<error(error)> spoken_of(const experiment& x,
+                                      const model_options& what) {
+  auto origin = what.path.empty() ? std::string{"[model]"} : what.path;
+  if (!what.path.empty() && !x.data.tokenizer.empty())
+    origin += " over tokens of " + in_quotes(x.data.tokenizer);
+  return [origin = std::move(origin)](error e) {
+    e.context = origin + ": " + e.context;
+    return e;
+  };
 }
 
 } // namespace troupe::node

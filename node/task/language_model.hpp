@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "core/result.hpp"
@@ -19,5 +20,10 @@ base_of(const experiment& x, std::uint32_t vocabulary);
 [[nodiscard]] result<std::shared_ptr<const models::language_base>>
 base_of(const experiment& x, const model_options& what,
         std::uint32_t vocabulary);
+
+/// What becomes of the refusal of a model over rows: it begins with the model's
+/// file and, where that is named, the tokenizer whose tokens the rows have.
+std::function<error(error)> spoken_of(const experiment& x,
+                                      const model_options& what);
 
 } // namespace troupe::node

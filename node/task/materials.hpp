@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/result.hpp"
@@ -70,6 +71,8 @@ struct materials {
                               ///< something.
   /// What the model is, if it is one of language.
   std::optional<models::language_spec> language = {};
+  /// Who each client is: "user 'it' of PATH"; empty where nobody knows.
+  std::vector<std::string> users = {};
 };
 
 /// Whether the method has a model that nobody trains and all look through.

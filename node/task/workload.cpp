@@ -59,24 +59,33 @@ bool has_rows_for(models::watched what, const models::partition& clients) {
 }
 
 result<void> check(const experiment& x, const recipe& method,
-                   const models::partition& clients) {
+                   const materials& found) {
+  const auto& clients = found.clients;
   const auto stops = watched_of(x.stop);
   if (stops && !has_rows_for(*stops, clients) && !x.data.is_elsewhere())
-    return fail(
-      errc::invalid_config,
-      "'stop' watches validation data, and this data has none to set aside");
+    return fail(errc::invalid_config, x.places.of("stop.metric")
+                                        + "'stop' watches validation data, and "
+                                          "this data has none to set aside");
   if (stops && !method.offers)
-    return fail(errc::invalid_config, "'stop' looks at versions, and method '"
-                                        + method.name + "' makes none");
+    return fail(errc::invalid_config,
+                x.places.of("stop.metric")
+                  + "'stop' looks at versions, and method '" + method.name
+                  + "' makes none");
   if (const auto most = largest(clients);
       x.merge.samples_max > 0 && most > x.merge.samples_max)
     return fail(errc::invalid_config,
-                "'samples_max' must be at least " + std::to_string(most)
+                x.places.of("merge.samples_max")
+                  + "'samples_max' must be at least " + std::to_string(most)
                   + ", the examples of the largest client, found "
                   + std::to_string(x.merge.samples_max));
   // Who brings data from elsewhere says so there.
-  return x.data.is_elsewhere() ? result<void>{}
-                               : models::check_own_validation(method, clients);
+  return x.data.is_elsewhere()
+           ? result<void>{}
+           : models::check_own_validation(method, clients, found.users)
+               .map_error([&](error e) {
+                 e.context = x.places.of("method") + e.context;
+                 return e;
+               });
 }
 
 std::shared_ptr<models::local_task>
@@ -147,7 +156,7 @@ result<void> check_memory(const experiment& x, const models::layout& blocks) {
                       : "; with clock = \"wall\" and ledger = \"disk\", as "
                         "under troupe serve, they would wait on disk";
   return fail(errc::invalid_config,
-              "'pace.memory' must be at least "
+              x.places.of("pace.memory") + "'pace.memory' must be at least "
                 + std::to_string((needed + mib - 1) / mib) + " MiB, what "
                 + (count == 1 ? "one offer may take"
                               : "the " + std::to_string(count)
@@ -206,7 +215,8 @@ namespace {
 result<void> check_model(const recipe& method, const experiment& x,
                          const models::objective& model, const auto& adapters) {
   if (adapters)
-    if (auto ok = models::check_ranks(method, *adapters); !ok)
+    if (auto ok = models::check_ranks(method, *adapters, {.places = x.places});
+        !ok)
       return ok;
   return models::check_optimiser(method, x.training).and_then([&] {
     return models::check_body(method, model);
@@ -218,16 +228,17 @@ result<beside_model> beside_of(const experiment& x, const recipe& method,
                                const materials& found,
                                const models::objective& model) {
   beside_model out;
-  auto inside =
-    models::inner_plans_for(method, model, x.training.method, x.model.adapt);
+  auto inside = models::inner_plans_for(method, model, x.training.method,
+                                        x.model.adapt, x.places);
   if (!inside)
     return tl::make_unexpected(inside.error());
   out.inside = std::move(*inside);
   if (out.inside) {
     out.adapters = out.inside->adapter;
   } else {
-    auto adapters = models::adapters_for(method, model.parameter_list(),
-                                         x.training.method, x.model.adapt);
+    auto adapters =
+      models::adapters_for(method, model.parameter_list(), x.training.method,
+                           x.model.adapt, {}, x.places);
     if (!adapters)
       return tl::make_unexpected(adapters.error());
     out.adapters = std::move(*adapters);
@@ -259,7 +270,8 @@ result<void> build(const experiment& x, materials found, workload& w) {
     return tl::make_unexpected(beside.error());
   if (auto ok = check_model(w.method, x, **model, beside->adapters); !ok)
     return ok;
-  auto experts = experts_for(x, w.method, beside->inside, found.clients);
+  auto experts =
+    experts_for(x, w.method, beside->inside, found.clients, found.users);
   if (!experts)
     return tl::make_unexpected(experts.error());
   auto blocks = layout_of(x, w.method, **model, *beside, w.shape.examples_max);
@@ -295,7 +307,7 @@ result<workload> prepare(const experiment& x, materials found) {
   const auto method = recipe_of(x);
   if (!method)
     return tl::make_unexpected(method.error());
-  if (auto ok = check(x, *method, found.clients); !ok)
+  if (auto ok = check(x, *method, found); !ok)
     return tl::make_unexpected(ok.error());
   auto life = life_of(x);
   if (!life)

@@ -25,7 +25,7 @@ refused 3 "no effect|needs|impossible|cannot" "$tiny" --set method=scaffold --se
 refused 3 "'cnn' takes images" "$tiny" --set data.kind=synthetic --set model.kind=cnn \
   --set partition.kind=iid
 
-refused 3 "no layer 'query'; its layers are: 'hidden1', 'output'" "$tiny" --set method=floral \
+refused 3 "'model.adapt' has 'query', and the model has no such layer; 'hidden1', 'output' would do" "$tiny" --set method=floral \
   --set adapt=query
 
 printf 'rounds = 1\n[.model]\n' >"$scratch/nameless.toml"

@@ -199,42 +199,71 @@ TEST(inner_plans, of_other_adapters_are_over_queries_and_values) {
 
 TEST(inner_plans, are_refused_where_a_model_has_no_room_for_them) {
   EXPECT_EQ(refused("comigs", gpt2(), {{"rank", 769}}),
-            "an adapter of rank 769 is asked for, and the model has a layer of "
+            "'options.rank' is 769, and layer 'transformer.h.0.mlp.c_fc' is of "
             "3072 x 768; at most 768 would do");
   EXPECT_EQ(refused("comigs", gpt2(), {{"rank", 768}}), "");
-  EXPECT_EQ(refused("comigs", gpt2(), {}, {"wte"}),
-            "model.adapt: the model has no layer 'wte' in its attention or its "
-            "feed-forward blocks");
+  const std::string all = "'c_attn', 'c_proj', 'c_fc', or one in full, as "
+                          "'transformer.h.0.attn.c_attn', would do";
+  const auto lacks = [&](const std::string& name) {
+    return "'model.adapt' has '" + name
+           + "', and the model has no such layer in its attention or its "
+             "feed-forward blocks; "
+           + (name == "q_proj" ? "did you mean 'c_proj'? " : "") + all;
+  };
+  EXPECT_EQ(refused("comigs", gpt2(), {}, {"wte"}), lacks("wte"));
   // Its queries are in the fused 'c_attn'.
-  EXPECT_EQ(refused("comigs", gpt2(), {}, {"c_fc", "q_proj"}),
-            "model.adapt: the model has no layer 'q_proj' in its attention or "
-            "its feed-forward blocks");
+  EXPECT_EQ(refused("comigs", gpt2(), {}, {"c_fc", "q_proj"}), lacks("q_proj"));
   // Nor do tables become adapters where one is for all layers.
   for (const auto* name : {"q_proj", "wte", "wpe", "ln_1", "transformer.wpe"})
     for (const auto* method : {"homlora", "hetlora", "pf2lora", "local_lora"})
-      EXPECT_EQ(refused(method, gpt2(), {}, {"c_attn", name}),
-                "model.adapt: the model has no layer '" + std::string{name}
-                  + "' in its attention or its feed-forward blocks");
+      EXPECT_EQ(refused(method, gpt2(), {}, {"c_attn", name}), lacks(name));
   EXPECT_EQ(refused("comigs", gpt2(), {}, {"c_fc"}),
-            "model.adapt: method 'comigs' adapts attention and feed-forward "
-            "blocks, and one of them has none of these layers; names of both "
-            "would do");
+            "'model.adapt' has no layer of attention, and method 'comigs' "
+            "adapts attention and feed-forward blocks; 'c_attn', 'c_proj', or "
+            "one in full, as 'transformer.h.0.attn.c_attn', would do beside "
+            "the others");
 }
 
 TEST(inner_plans, are_refused_of_ranks_that_no_layer_has_for_anybody) {
   for (const auto* method : {"homlora", "hetlora", "flexlora"}) {
     EXPECT_EQ(refused(method, gpt2(), {{"rank", 769}}),
-              "an adapter of rank 769 is asked for, and the model has a layer "
-              "of 2304 x 768; at most 768 would do")
+              "'options.rank' is 769, and layer 'transformer.h.0.attn.c_attn' "
+              "is of 2304 x 768; at most 768 would do")
       << method;
     EXPECT_EQ(refused(method, gpt2(), {{"rank", 768}}), "");
   }
   EXPECT_EQ(refused("hetlora", gpt2(), {{"attention_rank", 13}}),
-            "'attention_rank' is 13, and an adapter of method 'hetlora' has no "
-            "more ranks than 'rank', which is 12; at most 12, or a larger "
-            "'rank', would do");
+            "'options.attention_rank' is 13, and an adapter of method "
+            "'hetlora' has no more ranks than 'rank', which is 12; at most 12, "
+            "or a larger 'rank', would do");
   EXPECT_EQ(refused("hetlora", gpt2(), {{"attention_rank", 12}}), "");
   EXPECT_EQ(refused("homlora", gpt2(), {{"attention_rank", 13}}), "");
+}
+
+// Llama's values are 512 wide, its queries 2048.
+TEST(inner_plans, are_refused_by_the_key_and_the_most_that_would_do) {
+  const auto values = [](const std::string& key, int rank) {
+    return "'options." + key + "' is " + std::to_string(rank)
+           + ", and layer 'model.layers.0.self_attn.v_proj' is of 512 x 2048; "
+             "at most 512 would do";
+  };
+  EXPECT_EQ(refused("homlora", llama(), {{"rank", 3000}}),
+            values("rank", 3000));
+  EXPECT_EQ(refused("homlora", llama(), {{"attention_rank", 513}}),
+            values("attention_rank", 513));
+  EXPECT_EQ(refused("pf2lora", llama(), {{"own_rank", 513}}),
+            values("own_rank", 513));
+  const auto found = inner_plans_for(
+    *policies::find_recipe("homlora"), paper_model{llama()}, {{"rank", 513}},
+    {}, {.origin = "a.toml", .said = {{"options.rank", "a.toml:7"}}});
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().context, "a.toml:7: " + values("rank", 513));
+  const auto unsaid =
+    inner_plans_for(*policies::find_recipe("homlora"), paper_model{llama()}, {},
+                    {"o_prj"}, {.origin = "a.toml"});
+  ASSERT_FALSE(unsaid);
+  EXPECT_TRUE(unsaid.error().context.starts_with("a.toml: 'model.adapt' has "))
+    << unsaid.error().context;
 }
 
 TEST(attach_for, attaches_what_a_client_has) {

@@ -110,19 +110,34 @@ TEST(layer_names, leave_all_other_layers_as_they_are) {
 
 TEST(layer_names, without_a_layer_are_refused_with_the_layers_that_are) {
   EXPECT_EQ(refusal(mixed, {.layers = {"last", "lost"}}),
-            "model.adapt: the model has no layer 'lost'; its layers are: "
-            "'first', 'norm', 'last', 'scale'");
+            "'model.adapt' has 'lost', and the model has no such layer; did "
+            "you mean 'last'? 'first', 'norm', 'last', 'scale' would do");
   tensor_list deep;
   for (int i = 1; i <= 14; ++i)
     deep.push_back({"hidden" + std::to_string(i) + ".weight", {2, 2}});
   const auto said = refusal(deep, {.layers = {"hidden"}});
-  EXPECT_TRUE(said.ends_with("'hidden11', 'hidden12' and 2 more")) << said;
+  EXPECT_TRUE(said.ends_with("'hidden11', 'hidden12' and 2 more would do"))
+    << said;
+}
+
+TEST(layer_names, that_are_near_are_said_in_full_or_by_their_last_part) {
+  const names deep{"encoder.0.query", "encoder.0.value", "encoder.1.query"};
+  const std::string all = "'query', 'value', or one in full, as "
+                          "'encoder.0.query', would do";
+  EXPECT_EQ(names_like("querry", deep), "; did you mean 'query'? " + all);
+  EXPECT_EQ(names_like("encoder.1.qeury", deep),
+            "; did you mean 'encoder.1.query'? " + all);
+  EXPECT_EQ(names_like("output", deep), "; " + all);
+  // As long as a file makes it.
+  const names one{std::string(1'000'000, 'a')};
+  EXPECT_LT(names_like(one[0] + "b", one).size(), 200u);
 }
 
 TEST(layer_names, of_what_no_chosen_kind_adapts_are_refused) {
   const auto text = [](const std::string& name) {
-    return "model.adapt: layer '" + name
-           + "' has nothing that the chosen kinds of adapters could change; "
+    return "'model.adapt' has '" + name
+           + "', which has nothing that the chosen kinds of adapters could "
+             "change; "
              "linear layers and convolutions can be adapted, and "
              "normalisations with adapter_norm = 1";
   };

@@ -41,6 +41,11 @@ TEST(pcl, is_refused_before_it_begins_where_somebody_has_nothing_to_look_at) {
   EXPECT_EQ(refused.error().context,
             "method 'pcl' looks at validation rows of each client, and client "
             "3 has none; data that sets some aside would do");
+  EXPECT_EQ(models::check_own_validation(method, clients, {"", "", "user 'it'"})
+              .error()
+              .context,
+            "method 'pcl' looks at validation rows of each client, and client "
+            "3 (user 'it') has none; data that sets some aside would do");
   EXPECT_TRUE(
     models::check_own_validation(*policies::find_recipe("fedavg"), clients));
 }

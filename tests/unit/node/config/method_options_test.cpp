@@ -252,16 +252,16 @@ TEST(method_options, that_leave_no_rank_to_give_up_are_noted) {
 }
 
 TEST(method_options, that_say_more_ranks_than_there_are_are_noted) {
-  const auto noted = [](const char* name) {
-    return "'options." + std::string{name}
+  const auto noted = [](const char* name, int line) {
+    return "a.toml:" + std::to_string(line) + ": 'options." + std::string{name}
            + "' is 33, and no client has more than 'options.rank', which is "
              "12; a larger 'rank' would do";
   };
   EXPECT_THAT(notes_of_ranks("rank_first = 33\nrank_last = 33"),
-              ElementsAre(noted("rank_first"), noted("rank_last")));
+              ElementsAre(noted("rank_first", 4), noted("rank_last", 5)));
   EXPECT_THAT(notes_of_ranks("rank_first = 12\nrank_last = 1"), IsEmpty());
   const auto other = said("flexlora", "rank_first = 1\nrank_last = 33");
-  EXPECT_THAT(other->notes, ElementsAre(noted("rank_last")));
+  EXPECT_THAT(other->notes, ElementsAre(noted("rank_last", 5)));
 }
 
 TEST(method_options, that_say_which_layers_are_adapted_are_noted_beside_names) {

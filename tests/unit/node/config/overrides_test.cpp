@@ -127,4 +127,16 @@ TEST(overrides, are_named_by_errors) {
     "clients that can be invited, found 11");
 }
 
+// Who refuses a key later begins with its place.
+TEST(overrides, and_lines_are_the_places_of_keys) {
+  const auto x = read("rounds = 3\n[training]\nlocal_steps = 2", {"seed=4"});
+  ASSERT_TRUE(x) << x.error().context;
+  const auto& at = x->x.places;
+  EXPECT_EQ(at.of("rounds"), "a.toml:1: ");
+  EXPECT_EQ(at.of("training.local_steps"), "a.toml:3: ");
+  EXPECT_EQ(at.of("seed"), "--set seed=4: ");
+  EXPECT_EQ(at.of("model.adapt"), "a.toml: ") << "nobody said it";
+  EXPECT_EQ(experiment{}.places.of("seed"), "") << "nobody read it";
+}
+
 } // namespace troupe::node

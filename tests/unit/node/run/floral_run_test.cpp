@@ -149,8 +149,8 @@ TEST_F(floral_run, refuses_ranks_that_no_layer_can_have) {
   EXPECT_EQ(done.error().code, errc::invalid_config);
   EXPECT_EQ(
     done.error().context,
-    "an adapter of rank 4 is asked for, and the model has a layer of 3 x "
-    "10; at most 3 would do");
+    "--set rank=4: 'options.rank' is 4, and layer 'output' is of 3 x 10; at "
+    "most 3 would do");
   EXPECT_GT(error_of(after({"rank=3", "rounds=2"})), 0);
 }
 

@@ -202,12 +202,14 @@ TEST_F(language_terms, let_clients_say_at_home_how_many_experts_they_have) {
     ASSERT_FALSE(wrong) << wrong->why;
     EXPECT_EQ(to.training.experts, (std::vector<std::uint32_t>{4}));
     EXPECT_TRUE(to.training.expert_memory.empty());
+    EXPECT_EQ(to.places.of("training.experts"), "--experts: ");
     in.experts = 0;
     in.expert_memory = 0.5;
     wrong = node::read_terms(in, y, to);
     ASSERT_FALSE(wrong) << wrong->why;
     EXPECT_TRUE(to.training.experts.empty());
     EXPECT_EQ(to.training.expert_memory, std::vector<double>{0.5});
+    EXPECT_EQ(to.places.of("training.expert_memory"), "--expert-memory: ");
   }
 }
 

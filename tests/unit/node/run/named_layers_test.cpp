@@ -169,16 +169,16 @@ TEST_F(named_layers, are_those_of_adapters_that_clients_keep_too) {
 
 TEST_F(named_layers, that_the_model_lacks_are_refused_and_nothing_is_written) {
   EXPECT_EQ(refusal({R"(adapt=["hidden1", "query"])"}),
-            "model.adapt: the model has no layer 'query'; its layers are: "
-            "'hidden1', 'output'");
+            "--set adapt=[\"hidden1\", \"query\"]: 'model.adapt' has 'query', "
+            "and the model has no such layer; 'hidden1', 'output' would do");
   EXPECT_FALSE(std::filesystem::exists(folder()));
 }
 
 // A rank that a layer without an adapter could not have is no matter.
 TEST_F(named_layers, alone_must_be_as_wide_as_the_rank) {
   EXPECT_EQ(refusal({"rank=4"}),
-            "an adapter of rank 4 is asked for, and the model has a layer of "
-            "3 x 5; at most 3 would do");
+            "--set rank=4: 'options.rank' is 4, and layer 'output' is of 3 x "
+            "5; at most 3 would do");
   EXPECT_EQ(refusal({"rank=4", "adapt=hidden1", "rounds=1"}), "");
 }
 

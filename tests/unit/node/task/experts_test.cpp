@@ -2,6 +2,7 @@
 
 #include "node/task/experts.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -17,6 +18,7 @@ namespace troupe::test::experts_test {
 
 namespace {
 
+using ::testing::HasSubstr;
 using counts = std::vector<std::uint32_t>;
 
 /// Of three clients, of whom the second has no rows that are set aside.
@@ -27,6 +29,7 @@ struct scene {
     x.training.method = with_defaults(method, {{"rank", 2}});
     clients.train = {{0, 1}, {4, 5}, {8, 9}};
     clients.own_validation = {{2}, {}, {10}};
+    x.places = {.origin = "a.toml", .said = {{"training.experts", "a.toml:3"}}};
   }
 
   result<counts> found() const {
@@ -34,7 +37,7 @@ struct scene {
     const auto plans =
       models::inner_plans_for(method, model, x.training.method, {});
     EXPECT_TRUE(plans) << plans.error().context;
-    return node::experts_for(x, method, *plans, clients);
+    return node::experts_for(x, method, *plans, clients, users);
   }
 
   std::string refused() const {
@@ -49,6 +52,7 @@ struct scene {
   recipe method;
   node::experiment x;
   models::partition clients;
+  std::vector<std::string> users;
 };
 
 } // namespace
@@ -61,12 +65,12 @@ TEST(experts_for, are_those_that_are_said) {
   EXPECT_EQ(x.found().value(), (counts{2, 8, 1}));
   x.x.training.experts = {9};
   EXPECT_EQ(x.refused(),
-            "'training.experts' has 9, and a client of method 'comigs' has 1 "
-            "to 8 experts");
+            "a.toml:3: 'training.experts' has 9, and a client of method "
+            "'comigs' has 1 to 8 experts; 8 or fewer would do");
   x.x.training.experts = {2, 0};
   EXPECT_EQ(x.refused(),
-            "'training.experts' has 0, and a client of method 'comigs' has 1 "
-            "to 8 experts");
+            "a.toml:3: 'training.experts' has 0, and a client of method "
+            "'comigs' has 1 to 8 experts; 1 or more would do");
   EXPECT_EQ(scene{"homlora"}.found().value(), counts{});
 }
 
@@ -75,16 +79,19 @@ TEST(experts_for, say_ranks_of_methods_that_have_these_in_their_place) {
     scene x{name};
     EXPECT_EQ(x.found().value(), counts{}) << "nobody says any";
     x.x.training.experts = {4, 2, 2};
-    EXPECT_EQ(x.refused(), "'training.experts' says ranks of method '"
+    EXPECT_EQ(x.refused(), "a.toml:3: 'training.experts' says ranks of method '"
                              + std::string{name}
-                             + "' where 'rank_per_expert' is above 0, and it "
-                               "is 0");
+                             + "' where 'options.rank_per_expert' is above 0, "
+                               "and it is 0; 1 or more there, or no "
+                               "'experts', would do");
     x.x.training.method["rank_per_expert"] = 2;
     x.x.training.method["rank"] = 8;
     EXPECT_EQ(x.found().value(), (counts{4, 2, 2}));
     x.x.training.method["rank"] = 4;
-    EXPECT_EQ(x.refused(), "'training.experts' has 4, which is rank 8 by "
-                           "'rank_per_expert', and 'rank' is 4; 8 would do");
+    EXPECT_EQ(x.refused(), "a.toml:3: 'training.experts' has 4, which is rank "
+                           "8 by 'options.rank_per_expert', and "
+                           "'options.rank' is 4; 'rank' = 8, or at most 2 "
+                           "here, would do");
   }
 }
 
@@ -100,7 +107,8 @@ TEST(experts_for, are_as_many_as_memory_holds) {
   EXPECT_EQ(x.found().value(), (counts{2, 1, 8}));
   x.x.training.expert_memory = {attention / mib};
   EXPECT_EQ(x.refused(),
-            "'training.expert_memory' has " + std::to_string(attention / mib)
+            "a.toml: 'training.expert_memory' has "
+              + std::to_string(attention / mib)
               + " MiB, which hold no expert with its moments and its gradient "
                 "beside what attention has; more, or a smaller 'rank', would "
                 "do");
@@ -109,9 +117,11 @@ TEST(experts_for, are_as_many_as_memory_holds) {
 TEST(experts_for, need_validation_rows_where_routers_learn_from_these) {
   scene x{"comigs"};
   EXPECT_EQ(x.refused(),
-            "method 'comigs' trains routers on validation rows, and client 2 "
-            "has none; a larger 'validation_share', or options.router_data = "
-            "\"training\", would do");
+            "a.toml: method 'comigs' trains routers on validation rows, and "
+            "client 2 has none; a larger 'validation_share', or "
+            "options.router_data = \"training\", would do");
+  x.users = {"", "user 'it' of texts"};
+  EXPECT_THAT(x.refused(), HasSubstr("client 2 (user 'it' of texts) has none"));
   x.x.training.experts = {2, 1}; // It has no router.
   EXPECT_TRUE(x.found());
   x.x.training.experts = {};

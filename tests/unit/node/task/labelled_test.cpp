@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "models/language/headed_base.hpp"
 #include "node/task/language.hpp"
@@ -63,7 +64,10 @@ struct labelled_task : ::testing::Test {
     EXPECT_TRUE(found) << found.error().context;
     if (!found)
       return {};
-    EXPECT_FALSE(found->make_objective());
+    const auto none = found->make_objective();
+    EXPECT_FALSE(none);
+    if (!none)
+      not_made = none.error().context;
     return std::move(*found);
   }
 
@@ -72,6 +76,7 @@ struct labelled_task : ::testing::Test {
   bool trained = false;
   std::size_t context = 0;
   std::optional<row_head> head;
+  std::string not_made; ///< Why there is no model.
 };
 
 } // namespace
@@ -88,6 +93,9 @@ TEST_F(labelled_task, has_a_head_for_its_classes) {
   EXPECT_FALSE(m.clients.own_validation[0].empty());
   EXPECT_EQ(m.data_digest(), (*node::load_labelled(x))->content());
   EXPECT_FALSE(m.make_common);
+  EXPECT_EQ(not_made, "[model]: there is no torch here");
+  EXPECT_EQ(m.users, (std::vector<std::string>{"user 'a' of " + x.data.path,
+                                               "user 'b' of " + x.data.path}));
 }
 
 TEST_F(labelled_task, has_a_head_for_ends_or_none) {

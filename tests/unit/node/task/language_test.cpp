@@ -191,6 +191,19 @@ TEST_F(language_task, is_materials_of_a_run) {
   EXPECT_FALSE(found->make_objective());
   EXPECT_EQ(context, 8u);
   EXPECT_TRUE(trained);
+  EXPECT_THAT(found->users, ElementsAre("user 'de' of " + x.data.path,
+                                        "user 'fr' of " + x.data.path));
+}
+
+TEST_F(language_task, speaks_of_a_model_by_its_file_and_whose_tokens_it_has) {
+  const auto said = [this] {
+    return node::spoken_of(x, x.model)({errc::invalid_config, "no"}).context;
+  };
+  EXPECT_EQ(said(), "[model]: no");
+  x.model.path = "base.gguf";
+  EXPECT_EQ(said(), "base.gguf over tokens of 'bytes': no");
+  x.data.tokenizer.clear();
+  EXPECT_EQ(said(), "base.gguf: no");
 }
 
 } // namespace troupe::test

@@ -93,7 +93,8 @@ TEST_F(routed_workload, stops_by_what_clients_set_aside_alone) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(
     refused.error().context,
-    "'stop' watches validation data, and this data has none to set aside");
+    "a.toml: 'stop' watches validation data, and this data has none to set "
+    "aside");
 }
 
 TEST_F(routed_workload, of_texts_in_one_place_scores_each_user) {
