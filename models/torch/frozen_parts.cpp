@@ -185,22 +185,23 @@ at::Tensor frozen_parts::product(std::size_t weight, std::size_t bias,
   }
   if (!beside_.contains(weight))
     return y;
+  // No product needs what it said on its way back.
   if (x.dim() == 2)
-    return beside(weight, {}, y, x);
+    return beside(weight, {}, y, x, tensor_use::alone);
   return beside(weight, {}, y.reshape({-1, y.size(-1)}),
-                x.reshape({-1, x.size(-1)}))
+                x.reshape({-1, x.size(-1)}), tensor_use::alone)
     .reshape(y.sizes());
 }
 
 at::Tensor frozen_parts::beside(std::size_t place,
                                 std::optional<std::uint32_t> expert,
-                                const at::Tensor& y,
-                                const at::Tensor& x) const {
+                                const at::Tensor& y, const at::Tensor& x,
+                                tensor_use y_is) const {
   const auto found = gather(place, expert);
   if (!found)
     return y;
   return with_side_terms(y, x, found->u, found->v, found->weights, found->ranks,
-                         found->scale, arithmetic_);
+                         found->scale, arithmetic_, y_is);
 }
 
 void frozen_parts::begin(const pass_facts& x) {

@@ -20,6 +20,9 @@
 
 namespace troupe::models {
 
+/// Whether somebody else reads a tensor, there or on the way back.
+enum class tensor_use : bool { shared, alone };
+
 /// A base that nobody trains, with factors beside its products. f32 tensors
 /// look into the base's memory; others are dequantised row by row at each
 /// product.
@@ -95,7 +98,8 @@ private:
   gather(std::size_t place, std::optional<std::uint32_t> expert = {}) const;
 
   at::Tensor beside(std::size_t place, std::optional<std::uint32_t> expert,
-                    const at::Tensor& y, const at::Tensor& x) const;
+                    const at::Tensor& y, const at::Tensor& x,
+                    tensor_use y_is = tensor_use::shared) const;
 
   at::Tensor bare(std::size_t place) const;
 
@@ -121,11 +125,13 @@ at::Tensor frozen_product(std::shared_ptr<const frozen_weights> base,
 /// y + scale * sum of w_c * (x V_c^T) U_c: weights undefined, [terms] or [n x
 /// terms]; x [n x inputs], u [rank x outputs], v [rank x inputs]. One pass of
 /// the backend; torch's differentiable operators where the gradient is
-/// differentiated in turn, or where there is no backend.
+/// differentiated in turn, or where there is no backend. Where nobody reads y
+/// any more the result may have its memory.
 at::Tensor with_side_terms(const at::Tensor& y, const at::Tensor& x,
                            const at::Tensor& u, const at::Tensor& v,
                            const at::Tensor& weights,
                            std::vector<std::int64_t> ranks, double scale,
-                           kernels::backend* arithmetic);
+                           kernels::backend* arithmetic,
+                           tensor_use y_is = tensor_use::shared);
 
 } // namespace troupe::models

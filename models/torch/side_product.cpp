@@ -121,8 +121,10 @@ struct side_function : torch::autograd::Function<side_function> {
                             const at::Tensor& x, const at::Tensor& u,
                             const at::Tensor& v, const at::Tensor& weights,
                             const extents& ranks, double scale,
-                            kernels::backend* arithmetic) {
-    const auto result = y.clone(at::MemoryFormat::Contiguous);
+                            kernels::backend* arithmetic, tensor_use y_is) {
+    const auto result = y_is == tensor_use::alone && y.is_contiguous()
+                          ? y.variable_data()
+                          : y.clone(at::MemoryFormat::Contiguous);
     const auto inner = at::empty({x.size(0), u.size(0)}, x.options());
     const seen_terms terms{u, v, weights, ranks, scale};
     expect(arithmetic->side_forward(terms.view(), floats_of(x.contiguous()),
@@ -150,7 +152,7 @@ struct side_function : torch::autograd::Function<side_function> {
       c10::GradMode::is_enabled()
         ? slopes_by_operators(of, gradients[0], context->needs_input_grad(4))
         : slopes_by_backend(*context, of, saved[4], gradients[0]);
-    slopes.resize(8); // Nothing is along ranks, scale and backend.
+    slopes.resize(9); // Nothing is along what is no tensor.
     return slopes;
   }
 
@@ -199,7 +201,7 @@ at::Tensor with_side_terms(const at::Tensor& y, const at::Tensor& x,
                            const at::Tensor& u, const at::Tensor& v,
                            const at::Tensor& weights,
                            std::vector<std::int64_t> ranks, double scale,
-                           kernels::backend* arithmetic) {
+                           kernels::backend* arithmetic, tensor_use y_is) {
   if (ranks.empty())
     return y;
   if (arithmetic == nullptr || !are_floats({&y, &x, &u, &v, &weights}))
@@ -209,7 +211,8 @@ at::Tensor with_side_terms(const at::Tensor& y, const at::Tensor& x,
     weights.defined()
       ? weights
       : at::ones({static_cast<std::int64_t>(ranks.size())}, at::kFloat);
-  return side_function::apply(y, x, u, v, counted, ranks, scale, arithmetic);
+  return side_function::apply(y, x, u, v, counted, ranks, scale, arithmetic,
+                              y_is);
 }
 
 } // namespace troupe::models

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/assert.hpp"
+#include "models/torch/language/second_slopes.hpp"
 
 namespace troupe::models {
 
@@ -25,6 +26,10 @@ void for_chunks(const chunked_head& head, const foretold_tokens& x,
     f(foretold_tokens{.states = x.states.narrow(0, first, n),
                       .targets = x.targets.narrow(0, first, n)});
   }
+}
+
+at::Tensor logits_of(const chunked_head& head, const foretold_tokens& x) {
+  return head.network.logits(head.parts, x.states);
 }
 
 scores score_rows(const at::Tensor& logits, const at::Tensor& targets) {
@@ -62,7 +67,8 @@ double descend(const chunked_head& head, const foretold_tokens& x, double share,
     const foretold_tokens cut{.states = some.states.detach(),
                               .targets = some.targets};
     cut.states.requires_grad_(x.states.requires_grad());
-    const auto loss = whole_loss(head, cut);
+    const auto loss = at::cross_entropy_loss(logits_of(head, cut), cut.targets,
+                                             {}, at::Reduction::Sum);
     sum += loss.item<double>();
     if (!loss.requires_grad())
       return;
@@ -86,15 +92,13 @@ double descend(const chunked_head& head, const foretold_tokens& x, double share,
 }
 
 at::Tensor whole_loss(const chunked_head& head, const foretold_tokens& x) {
-  return at::cross_entropy_loss(head.network.logits(head.parts, x.states),
-                                x.targets, {}, at::Reduction::Sum);
+  return summed_cross_entropy(logits_of(head, x), x.targets);
 }
 
 scores score_tokens(const chunked_head& head, const foretold_tokens& x) {
   scores sum;
   for_chunks(head, x, [&](const foretold_tokens& some) {
-    sum +=
-      score_rows(head.network.logits(head.parts, some.states), some.targets);
+    sum += score_rows(logits_of(head, some), some.targets);
   });
   return sum;
 }

@@ -13,7 +13,8 @@ namespace troupe::models {
 at::Tensor layer_norm(const at::Tensor& x, const at::Tensor& weight,
                       const at::Tensor& bias, double epsilon);
 
-/// Likewise, of mean square one: nothing is shifted.
+/// Likewise, of mean square one: nothing is shifted. By a weight that somebody
+/// trains it may differ from that by a frozen one, within rounding.
 at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight,
                     double epsilon);
 

@@ -26,15 +26,22 @@ public:
   rotary(const rope_spec& how, std::int64_t head_width,
          std::int64_t tokens_max);
 
-  /// x is [… x tokens x head_width]. What is behind the first values, of which
-  /// there are how.width, stays.
+  /// x is [rows x heads x tokens x head_width], and so is what comes back, in
+  /// that order; slopes along x are in the order [rows x tokens x heads x
+  /// head_width], of which heads are taken. What is behind the first values, of
+  /// which there are how.width, stays.
   at::Tensor turn(const at::Tensor& x) const;
 
+  /// Of each angle, [tokens_max x half].
+  struct table {
+    at::Tensor cosines, sines;
+  };
+
 private:
-  std::int64_t half_;
-  std::int64_t rest_;
-  at::Tensor cosines_; ///< [tokens_max x half], as double, as is the next.
-  at::Tensor sines_;
+  std::int64_t head_width_;
+  std::int64_t tokens_max_;
+  table doubles_;
+  table floats_;
 };
 
 } // namespace troupe::models

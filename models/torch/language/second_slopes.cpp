@@ -2,11 +2,12 @@
 
 #include <ATen/ATen.h>
 #include <ATen/Dispatch.h>
-#include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
 #include <cstdint>
+
+#include "models/torch/language/row_loops.hpp"
 
 namespace troupe::models {
 
@@ -15,31 +16,6 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::Function;
 using torch::autograd::variable_list;
-
-/// So many numbers at a time stay in a cache, with what is made of them.
-constexpr std::int64_t numbers_at_once = 16384;
-
-/// As one row, and there for who reads it by its address. What nobody gave a
-/// slope has one of 0.
-at::Tensor in_a_row(const at::Tensor& x, const at::Tensor& like) {
-  return x.defined() ? x.contiguous().view(-1) : at::zeros_like(like).view(-1);
-}
-
-/// Who bends a gradient needs no slope of that; who asks gets it by operators.
-bool is_bent_again() {
-  return c10::GradMode::is_enabled();
-}
-
-at::Tensor or_zeros(const at::Tensor& x, const at::Tensor& like) {
-  return x.defined() ? x : at::zeros_like(like);
-}
-
-/// f(first, count) for blocks of so many numbers.
-template <class Block>
-void for_blocks(std::int64_t all, Block f) {
-  for (std::int64_t first = 0; first < all; first += numbers_at_once)
-    f(first, std::min(numbers_at_once, all - first));
-}
 
 /// What a gate's slopes are bent by, and where that goes.
 template <class T>

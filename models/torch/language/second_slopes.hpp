@@ -1,11 +1,12 @@
 #pragma once
 
-// Two functions inside a layer, with second slopes that are written out. Torch
-// has them by operators, which make a tensor for each term of a formula: half
-// of what bending a gradient costs beside its products.
+// Functions inside a layer and behind the last, with second slopes that are
+// written out. Torch has them by operators, which make a tensor for each term
+// of a formula: half of what bending a gradient costs beside its products.
 //
-// Values and first slopes are those of the operators to the bit. A third slope
-// is theirs altogether.
+// Values and first slopes are those of the operators to the bit, but for
+// rms_norm_by_frozen and summed_cross_entropy, which are within rounding of
+// them: 1e-6 of a float. A third slope is theirs altogether.
 
 #include <ATen/core/Tensor.h>
 
@@ -16,5 +17,17 @@ at::Tensor gated_by_silu(const at::Tensor& up, const at::Tensor& gate);
 
 /// The softmax of what stands along the last place.
 at::Tensor softmax_of_last(const at::Tensor& scores);
+
+/// rms_norm. @pre the weight requires no gradient, and is of the type of x
+at::Tensor rms_norm_by_frozen(const at::Tensor& x, const at::Tensor& weight,
+                              double epsilon);
+
+/// layer_norm; the bias may be undefined. @pre likewise
+at::Tensor layer_norm_by_frozen(const at::Tensor& x, const at::Tensor& weight,
+                                const at::Tensor& bias, double epsilon);
+
+/// Of logits [n x classes] and targets [n], Long, which are among the classes.
+at::Tensor summed_cross_entropy(const at::Tensor& logits,
+                                const at::Tensor& targets);
 
 } // namespace troupe::models

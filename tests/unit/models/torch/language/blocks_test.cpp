@@ -5,6 +5,7 @@
 #include <torch/torch.h>
 
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "models/torch/language/distances.hpp"
@@ -26,6 +27,11 @@ double at_one(activation_kind how) {
   return activated(how, row_of({1})).item<double>();
 }
 
+/// What a result goes back through first.
+std::string way_back_of(const at::Tensor& x) {
+  return x.grad_fn()->name();
+}
+
 } // namespace
 
 TEST(language_norms, of_a_layer_take_its_mean_away) {
@@ -43,6 +49,36 @@ TEST(language_norms, by_the_mean_square_keep_the_mean) {
   EXPECT_LT(apart(y, row_of({2, 7})), 1e-12);
   EXPECT_NEAR(rms_norm(row_of({1}), row_of({1}), 3).item<double>(), 0.5, 1e-12)
     << "epsilon is added to the square";
+}
+
+TEST(language_norms, have_written_slopes_by_what_nobody_trains) {
+  const auto x = row_of({1, 7, 2}).requires_grad_();
+  const auto frozen = row_of({2, 10, 3});
+  for (const auto& y :
+       {rms_norm(x, frozen, 0), layer_norm(x, frozen, frozen, 0),
+        layer_norm(x, frozen, {}, 0)})
+    EXPECT_NE(way_back_of(y).find("norm_function"), std::string::npos)
+      << way_back_of(y);
+  EXPECT_FALSE(rms_norm(x.detach(), frozen, 0).requires_grad());
+}
+
+TEST(language_norms, have_slopes_along_what_is_trained) {
+  const auto x = row_of({1, 7, 2}).requires_grad_();
+  const auto frozen = row_of({2, 10, 3});
+  const auto trained = row_of({2, 10, 3}).requires_grad_();
+  const auto slope_of = [&](const at::Tensor& y) {
+    return torch::autograd::grad({y.sum()}, {trained})[0];
+  };
+  const auto square = rms_norm(x, trained, 0);
+  EXPECT_LT(apart(slope_of(square), (square / trained).detach()), 1e-12);
+  EXPECT_LT(apart(square, rms_norm(x, frozen, 0)), 1e-12);
+  const auto layer = layer_norm(x, trained, frozen, 0);
+  EXPECT_LT(apart(slope_of(layer), ((layer - frozen) / trained).detach()),
+            1e-12);
+  EXPECT_LT(apart(slope_of(layer_norm(x, frozen, trained, 0)),
+                  at::ones({3}, at::kDouble)),
+            1e-12)
+    << "a bias alone is trained";
 }
 
 TEST(language_activations, are_four) {

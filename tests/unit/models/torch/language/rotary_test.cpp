@@ -72,6 +72,36 @@ TEST(rotary_test, leaves_what_is_behind_its_width) {
   EXPECT_FALSE(torch::equal(turned.narrow(3, 0, 4), x.narrow(3, 0, 4)));
 }
 
+TEST(rotary_test, turns_heads_as_they_lie) {
+  const rotary by{{.base = 50, .width = 4}, 6, 5};
+  at::manual_seed(3);
+  const auto rows = at::randn({2, 5, 18}, at::kDouble).requires_grad_();
+  const auto heads = rows.reshape({2, 5, 3, 6}).transpose(1, 2);
+  const auto apart_in_memory = rows.detach()
+                                 .reshape({2, 5, 3, 6})
+                                 .permute({3, 0, 2, 1})
+                                 .contiguous()
+                                 .permute({1, 2, 3, 0});
+  ASSERT_FALSE(heads.is_contiguous());
+  ASSERT_NE(apart_in_memory.stride(3), 1);
+  const auto turned = by.turn(heads);
+  EXPECT_TRUE(turned.is_contiguous());
+  EXPECT_TRUE(at::equal(turned, by.turn(heads.contiguous())));
+  EXPECT_TRUE(at::equal(turned, by.turn(apart_in_memory)));
+  // Turned back, each is what it was, and lies as it did.
+  const auto back = torch::autograd::grad({turned}, {heads}, {turned})[0];
+  EXPECT_LT(apart(back, heads), 1e-12);
+  EXPECT_TRUE(back.transpose(1, 2).is_contiguous());
+}
+
+TEST(rotary_test, says_the_same_in_floats) {
+  const rotary by{{.base = 50, .width = 8}, 8, 20};
+  const auto x = everywhere(1, 20, 8);
+  const auto turned = by.turn(x.to(at::kFloat));
+  EXPECT_EQ(turned.scalar_type(), at::kFloat);
+  EXPECT_LT(apart(turned.to(at::kDouble), by.turn(x)), 1e-6);
+}
+
 TEST(rotary_test, is_slower_by_a_factor_where_it_is_scaled) {
   const auto rates = turning_rates({.base = 100,
                                     .width = 4,

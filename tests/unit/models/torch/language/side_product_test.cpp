@@ -246,6 +246,29 @@ TEST(side_product, leaves_what_it_is_added_to) {
   EXPECT_EQ(apart(x[0], before), 0);
 }
 
+TEST(side_product, takes_the_memory_of_what_nobody_reads) {
+  const auto backend = cpu();
+  for (const auto how : all_ways) {
+    auto x = operands(how, at::kFloat);
+    const auto expected = slopes_of(x, backend.get(), false);
+    const auto said = result_of(x, backend.get());
+    const auto y = x[0] * 1;
+    const auto found =
+      with_side_terms(y, x[1], x[2], x[3], x.size() > 4 ? x[4] : at::Tensor{},
+                      {3, 2}, 0.75, backend.get(), tensor_use::alone);
+    EXPECT_EQ(found.data_ptr(), y.data_ptr());
+    EXPECT_EQ(apart(found, said), 0);
+    const auto number = (found * found * by_rule(9, {5, 6}, at::kFloat)).sum();
+    expect_near(torch::autograd::grad({number}, x), expected, 1e-12);
+    // What lies apart has another order, which a result never has.
+    const auto turned = y.detach().t().contiguous().t();
+    EXPECT_NE(with_side_terms(turned, x[1], x[2], x[3], {}, {3, 2}, 1,
+                              backend.get(), tensor_use::alone)
+                .data_ptr(),
+              turned.data_ptr());
+  }
+}
+
 TEST(side_product, takes_rows_that_lie_apart) {
   const auto backend = cpu();
   auto x = operands(weighing::none, at::kFloat);
