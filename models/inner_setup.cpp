@@ -258,6 +258,13 @@ std::vector<inner_group> groups_for(const local_problem& on,
   return groups;
 }
 
+std::uint32_t said_of(std::span<const std::uint32_t> all,
+                      client_id client) noexcept {
+  if (all.empty())
+    return experts_otherwise;
+  return all[(client.value - 1) % all.size()];
+}
+
 } // namespace
 
 bool is_routed(const recipe& method) {
@@ -338,17 +345,21 @@ bool counts_experts(const recipe& method) noexcept {
 }
 
 std::uint32_t experts_said(const local_problem& on, client_id client) noexcept {
-  if (on.experts.empty())
-    return experts_otherwise;
-  return on.experts[(client.value - 1) % on.experts.size()];
+  return said_of(on.experts, client);
 }
 
 std::uint32_t experts_of(const local_problem& on, client_id client) noexcept {
+  return experts_of(on.method, on.experts, client);
+}
+
+std::uint32_t experts_of(const recipe& method,
+                         std::span<const std::uint32_t> said,
+                         client_id client) noexcept {
   const auto shared =
-    std::max(count_of(on.method, generalist_family), std::uint32_t{1});
-  if (client.value == 0 || count_of(on.method, specialist_family) == 0)
+    std::max(count_of(method, generalist_family), std::uint32_t{1});
+  if (client.value == 0 || count_of(method, specialist_family) == 0)
     return shared;
-  return experts_said(on, client);
+  return said_of(said, client);
 }
 
 std::uint64_t steps_of_experts(const client_state* state) noexcept {
@@ -357,6 +368,18 @@ std::uint64_t steps_of_experts(const client_state* state) noexcept {
   // As their optimiser keeps it.
   const auto found = state->counters.find("experts.steps");
   return found == state->counters.end() ? 0 : found->second;
+}
+
+std::uint32_t experts_kept(const client_state& x) noexcept {
+  constexpr std::string_view left = "left_"; // Of what all share.
+  return static_cast<std::uint32_t>(
+    std::ranges::count_if(x.blocks, [&](const auto& block) {
+      std::string_view name = block.first;
+      if (name.starts_with(left))
+        name.remove_prefix(left.size());
+      const auto family = name.substr(0, name.find('.'));
+      return family == generalist_family || family == specialist_family;
+    }));
 }
 
 std::uint32_t experts_within(const inner_plans& plans, double bytes,

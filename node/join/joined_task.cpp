@@ -210,6 +210,13 @@ result<void> keep_joined(const joined_task& x) {
                               {.secret = true});
 }
 
+void keep_or_say(const joined_task& x) {
+  if (const auto ok = keep_joined(x); !ok && x.in.say)
+    x.in.say("what these clients learn is not kept, and eval --routing has "
+             "need of it: "
+             + ok.error().context);
+}
+
 bool is_of_store(const fs::path& folder) {
   return !models::is_there(folder / "config.toml")
          && (models::is_there(folder / "id") || has_clients(folder));

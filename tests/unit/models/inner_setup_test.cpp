@@ -307,6 +307,23 @@ TEST(experts_of, go_by_the_turns_of_clients) {
   EXPECT_EQ(experts_of(both.on(), {}), 2u);
 }
 
+TEST(experts_of, are_known_by_what_a_client_keeps) {
+  client_state kept;
+  kept.blocks["attention"];
+  kept.blocks["left_attention"];
+  kept.blocks["router"];
+  EXPECT_EQ(experts_kept(kept), 0u);
+  kept.blocks["left_generalist"];
+  EXPECT_EQ(experts_kept(kept), 1u);
+  kept.blocks["specialist.0"];
+  kept.blocks["specialist.1"];
+  EXPECT_EQ(experts_kept(kept), 3u);
+  client_state other; // One of each, and the generalist is its own.
+  other.blocks["generalist"];
+  other.blocks["specialist"];
+  EXPECT_EQ(experts_kept(other), 2u);
+}
+
 TEST(experts_of, fit_into_memory) {
   const auto plans = planned("comigs", gpt2()).value().value();
   const double attention = 442'368 * 4 * 4;
