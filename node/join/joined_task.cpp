@@ -79,6 +79,11 @@ public:
     note(found && to_count(*found, to));
   }
 
+  /// Something is not what it has to be unless `ok`.
+  void note(bool ok) noexcept {
+    whole_ = whole_ && ok;
+  }
+
   /// @param read says whether an item is what it has to be
   void each(std::string_view key, const auto& read) {
     const auto* found = at(key);
@@ -105,10 +110,6 @@ private:
     const auto* out = found ? found->text() : nullptr;
     note(out != nullptr);
     return out;
-  }
-
-  void note(bool ok) noexcept {
-    whole_ = whole_ && ok;
   }
 
   const json* from_; ///< Null: nothing is there.
@@ -186,6 +187,7 @@ result<joined_task> joined_task_of(const json& x) {
   from.take("common", out.in.common);
   from.take("experts", out.in.experts);
   from.take("expert_memory", out.in.expert_memory);
+  from.note(out.in.expert_memory >= 0);
   from.each("clients", [&](const json& who) {
     return member_reader::to_count(who, out.clients.emplace_back().value);
   });

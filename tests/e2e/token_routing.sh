@@ -157,6 +157,11 @@ for text in "client  experts   layer 1   layer 2   layer 4" "client 2: the first
   grep -q "$text" "$scratch/out" || fail "what is seen at home does not have: $text"
 done
 cmp -s "$home/routing.json" "$scratch/again" || fail "who looks again at home sees something else"
+grep -q "made anew" "$scratch/err" && fail "what was seen at home is not read again"
+echo nonsense >"$home/routing.json"
+"$troupe" eval "$home" --routing >"$scratch/out" 2>"$scratch/err" || fail "nothing is seen where nonsense was"
+grep -q "routing.json is not what was written there, and is made anew" "$scratch/err" || fail "looks are lost without a word"
+cmp -s "$home/routing.json" "$scratch/again" || fail "where nonsense was something else is seen"
 for text in "Mean score of the generalist" "Tokens of client 2"; do
   grep -q "$text" "$home/routing.html" || fail "the page at home does not have: $text"
 done
