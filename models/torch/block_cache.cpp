@@ -32,11 +32,18 @@ std::size_t with_head(std::size_t bytes) {
   return (bytes + alignment + alignment - 1) / alignment * alignment;
 }
 
+using blocks_by_size = std::map<std::size_t, std::vector<head*>>;
+
+/// Null: the system has no memory for it.
 head* new_block(std::size_t bytes) {
   auto* at = std::aligned_alloc(alignment, bytes);
-  TORCH_CHECK(at != nullptr, "there is no memory for a tensor of ",
-              bytes - alignment, " bytes");
-  return ::new (at) head{bytes};
+  return at == nullptr ? nullptr : ::new (at) head{bytes};
+}
+
+void free_all(const blocks_by_size& all) {
+  for (const auto& [bytes, blocks] : all)
+    for (auto* x : blocks)
+      std::free(x);
 }
 
 class block_cache final : public c10::Allocator {
@@ -78,6 +85,12 @@ private:
     auto* block = all < block_cache_least ? nullptr : take(all);
     if (block == nullptr)
       block = new_block(all);
+    if (block == nullptr) { // What is kept for others may be what it lacks.
+      free_kept();
+      block = new_block(all);
+    }
+    TORCH_CHECK(block != nullptr, "there is no memory for a tensor of ", bytes,
+                " bytes");
     auto* data = reinterpret_cast<std::byte*>(block) + alignment;
     c10::profiledCPUMemoryReporter().New(data, bytes);
     return {data, data, &give_back, c10::DeviceType::CPU};
@@ -111,7 +124,7 @@ private:
   }
 
   void keep(head* block) {
-    std::map<std::size_t, std::vector<head*>> given;
+    blocks_by_size given;
     {
       const std::lock_guard lock{mutex_};
       if (facts_.kept_bytes + block->bytes > block_cache_most) {
@@ -121,13 +134,22 @@ private:
       free_[block->bytes].push_back(block);
       facts_.kept_bytes += block->bytes;
     }
-    for (const auto& [bytes, blocks] : given)
-      for (auto* x : blocks)
-        std::free(x);
+    free_all(given);
+  }
+
+  /// Gives all to the system that nobody has.
+  void free_kept() const {
+    blocks_by_size given;
+    {
+      const std::lock_guard lock{mutex_};
+      given.swap(free_);
+      facts_.kept_bytes = 0;
+    }
+    free_all(given);
   }
 
   mutable std::mutex mutex_;
-  mutable std::map<std::size_t, std::vector<head*>> free_; ///< By size.
+  mutable blocks_by_size free_;
   mutable block_cache_facts facts_;
 };
 

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <cstdint>
+#include <fstream>
 #include <thread>
 #include <vector>
 
@@ -31,6 +33,35 @@ long faults() {
   getrusage(RUSAGE_SELF, &used);
   return used.ru_minflt;
 }
+
+/// Bytes of addresses that this process has.
+std::uint64_t addresses() {
+  std::ifstream in{"/proc/self/statm"};
+  std::uint64_t pages = 0;
+  in >> pages;
+  return pages * static_cast<std::uint64_t>(getpagesize());
+}
+
+/// From here on it may have so many more of them.
+class little_room {
+public:
+  explicit little_room(std::uint64_t more) {
+    getrlimit(RLIMIT_AS, &before_);
+    auto now = before_;
+    now.rlim_cur = addresses() + more;
+    EXPECT_EQ(setrlimit(RLIMIT_AS, &now), 0);
+  }
+
+  ~little_room() {
+    setrlimit(RLIMIT_AS, &before_);
+  }
+
+  little_room(const little_room&) = delete;
+  little_room& operator=(const little_room&) = delete;
+
+private:
+  rlimit before_{};
+};
 
 TEST_F(block_cache, gives_the_memory_of_a_tensor_to_the_next_of_its_size) {
   const void* first = of_bytes(1'234'567).data_ptr();
@@ -70,6 +101,17 @@ TEST_F(block_cache, keeps_no_more_than_its_bound) {
   const auto before = facts_of_block_cache().reused;
   of_bytes(1 << 20);
   EXPECT_EQ(facts_of_block_cache().reused, before + 1) << "of today's sizes";
+}
+
+// Nobody touches these either.
+TEST_F(block_cache, is_given_back_where_the_system_has_no_memory) {
+  constexpr std::int64_t mib = 1 << 20;
+  of_bytes(600 * mib);
+  ASSERT_GE(facts_of_block_cache().kept_bytes, 600u * mib);
+  const little_room now{100 * mib};
+  EXPECT_NO_THROW(of_bytes(650 * mib)) << "what is kept is in its place";
+  EXPECT_ANY_THROW(of_bytes(std::int64_t{1} << 50));
+  EXPECT_EQ(facts_of_block_cache().kept_bytes, 0u);
 }
 
 TEST_F(block_cache, is_of_all_threads) {
