@@ -252,7 +252,7 @@ private:
                       + std::to_string(all.size()) + " rows for "
                       + std::string{name_of(part)} + ", as its labels have few"
                       + about_context(part)
-                      + "more labels for each client, fewer clients"
+                      + std::string{more_labels(how.scheme)} + ", fewer clients"
                       + std::string{share_of(part)} + " would do");
       for (auto& x : clients[k])
         x = all[x];

@@ -86,7 +86,7 @@ TEST_F(inspected_labels, have_the_control_where_they_are_dealt_by_label) {
   EXPECT_THAT(majorities, ::testing::ElementsAre("even", "odd"));
   x.partition.labels_per_client = 3;
   EXPECT_THAT(said(false, exit_code::configuration),
-              HasSubstr("labels per client is 3; 1 to 2 would do"));
+              HasSubstr("labels_per_client is 3; 1 to 2 would do"));
 }
 
 // One user, two rows of each part, by their sources.
