@@ -86,6 +86,7 @@ struct labelled_rows::loader {
       return tl::make_unexpected(users.error());
     if (how.files.task == text_task::classify)
       to.dropped_paragraphs_ = drop_repeated(*users);
+    to.emptied_ = emptied_of(*users);
     if (auto ok = number_labels(*users); !ok)
       return ok;
     for (const auto part : all_parts)

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,7 @@ struct labelled_user {
   std::string name;
   std::vector<labelled_text> texts;
   std::uint64_t dropped = 0; ///< Paragraphs that were repeats.
+  std::uint64_t emptied = 0; ///< Texts of which nothing is there, or left.
 };
 
 struct labelled_files {
@@ -59,5 +61,9 @@ read_labelled(const labelled_files& from);
 /// one of any user has (see drop_repeated), and texts of which nothing is left.
 /// Returns how many paragraphs.
 std::uint64_t drop_repeated(std::vector<labelled_user>& users);
+
+/// How many texts of a user were left out so, of each that had some.
+std::map<std::string, std::uint64_t>
+emptied_of(const std::vector<labelled_user>& users);
 
 } // namespace troupe::models
