@@ -117,7 +117,7 @@ std::string experts_in_words(std::uint32_t n) {
 }
 
 /// What says how many a client has.
-std::string said_by(const join_context& in) {
+std::string what_says_experts(const join_context& in) {
   if (in.experts > 0)
     return "--experts says ";
   return in.expert_memory > 0 ? "--expert-memory has room for "
@@ -136,7 +136,7 @@ has_as_many_experts(const join_context& in, const std::string& run,
   for (const auto who : mine) {
     const auto found = states.find(who);
     const auto before = found == states.end() || !found->second
-                          ? 0
+                          ? std::uint32_t{0}
                           : models::experts_kept(*found->second);
     const auto now =
       models::experts_of(work.task->method, work.task->experts, who);
@@ -146,7 +146,7 @@ has_as_many_experts(const join_context& in, const std::string& run,
                  (std::filesystem::path{in.store} / ("run-" + run)).string()
                    + ": client " + std::to_string(who.value)
                    + " has trained with " + experts_in_words(before) + ", and "
-                   + said_by(in) + std::to_string(now),
+                   + what_says_experts(in) + std::to_string(now),
                  "--experts " + std::to_string(before)
                    + " would do, or another --store, whose clients begin anew");
   }

@@ -107,7 +107,8 @@ TEST_F(block_cache, keeps_no_more_than_its_bound) {
 TEST_F(block_cache, is_given_back_where_the_system_has_no_memory) {
   constexpr std::int64_t mib = 1 << 20;
   of_bytes(600 * mib);
-  ASSERT_GE(facts_of_block_cache().kept_bytes, 600u * mib);
+  ASSERT_GE(facts_of_block_cache().kept_bytes,
+            static_cast<std::uint64_t>(600 * mib));
   const little_room now{100 * mib};
   EXPECT_NO_THROW(of_bytes(650 * mib)) << "what is kept is in its place";
   EXPECT_ANY_THROW(of_bytes(std::int64_t{1} << 50));

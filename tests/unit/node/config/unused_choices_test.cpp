@@ -43,7 +43,7 @@ TEST(unused_choices, are_noted_of_gates_where_no_client_has_a_router) {
                               "and no router");
   EXPECT_THAT(notes_of(with_experts("[1, 1]", "noisy")), Contains(note));
   EXPECT_THAT(notes_of(with_experts("[1, 2]", "noisy")), Not(Contains(note)));
-  EXPECT_THAT(notes_of(with_experts("[]", "noisy")), Not(Contains(note)));
+  EXPECT_THAT(notes_of(with_experts("[2]", "noisy")), Not(Contains(note)));
   // As a run's own config.toml has it, where nobody said so.
   EXPECT_THAT(notes_of(with_experts("[1]", "linear")), Not(Contains(note)));
 }
