@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -273,6 +272,13 @@ std::vector<inner_group> groups_for(const local_problem& on,
   return groups;
 }
 
+std::uint32_t said_of(std::span<const std::uint32_t> all,
+                      client_id client) noexcept {
+  if (all.empty())
+    return experts_otherwise;
+  return all[(client.value - 1) % all.size()];
+}
+
 } // namespace
 
 bool is_routed(const recipe& method) {
@@ -355,38 +361,21 @@ bool counts_experts(const recipe& method) noexcept {
 }
 
 std::uint32_t experts_said(const local_problem& on, client_id client) noexcept {
-  if (on.experts.empty())
-    return experts_otherwise;
-  return on.experts[(client.value - 1) % on.experts.size()];
+  return said_of(on.experts, client);
 }
 
 std::uint32_t experts_of(const local_problem& on, client_id client) noexcept {
+  return experts_of(on.method, on.experts, client);
+}
+
+std::uint32_t experts_of(const recipe& method,
+                         std::span<const std::uint32_t> said,
+                         client_id client) noexcept {
   const auto shared =
-    std::max(count_of(on.method, generalist_family), std::uint32_t{1});
-  if (client.value == 0 || count_of(on.method, specialist_family) == 0)
+    std::max(count_of(method, generalist_family), std::uint32_t{1});
+  if (client.value == 0 || count_of(method, specialist_family) == 0)
     return shared;
-  return experts_said(on, client);
-}
-
-std::uint64_t steps_of_experts(const client_state* state) noexcept {
-  if (state == nullptr)
-    return 0;
-  // As their optimiser keeps it.
-  const auto found = state->counters.find("experts.steps");
-  return found == state->counters.end() ? 0 : found->second;
-}
-
-std::uint32_t experts_within(const inner_plans& plans, double bytes,
-                             std::size_t buffers, std::uint32_t most) noexcept {
-  if (!plans.feed_forward)
-    return 0;
-  const auto bytes_of = [&](const adapter_plan& x) {
-    return static_cast<double>(x.size() * buffers * sizeof(float));
-  };
-  const auto room = bytes - (plans.attention ? bytes_of(*plans.attention) : 0);
-  const auto fit = std::floor(room / bytes_of(*plans.feed_forward));
-  return static_cast<std::uint32_t>(
-    std::clamp(fit, 0.0, static_cast<double>(most)));
+  return said_of(said, client);
 }
 
 } // namespace troupe::models

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -81,8 +82,17 @@ std::uint32_t experts_said(const local_problem& on, client_id client) noexcept;
 /// share.
 std::uint32_t experts_of(const local_problem& on, client_id client) noexcept;
 
+/// The same of a recipe, and what is said of its clients by turns.
+std::uint32_t experts_of(const recipe& method,
+                         std::span<const std::uint32_t> said,
+                         client_id client) noexcept;
+
 /// How many steps of its experts a client has made. Null: it has no state yet.
 std::uint64_t steps_of_experts(const client_state* state) noexcept;
+
+/// With how many experts, generalists included, a client has trained that keeps
+/// this; 0: with none yet.
+std::uint32_t experts_kept(const client_state& x) noexcept;
 
 /// What becomes of the experts' factors where one step needs so many buffers of
 /// their size: the most experts that fit into `bytes` beside the factors of

@@ -77,6 +77,8 @@ result<void> client_table::begin(const std::string& run) {
   if (auto found = db.query("SELECT count(*) FROM sqlite_schema"); found.next())
     is_new = found.integer(0) == 0;
   if (is_new) {
+    if (auto ok = check_is_new(); !ok)
+      return ok;
     for (const auto* sql : schema)
       db.run(sql);
     db.run("INSERT INTO meta VALUES ('schema_version', ?), ('run', ?)",

@@ -53,6 +53,7 @@ private:
                std::unique_ptr<sqlite::database> ledger);
 
   result<void> begin(const std::string& run);
+  result<void> check_is_new() const;
   void save(client_id who, const client_file& x, known& after);
   std::optional<std::uint64_t> row_of(client_id who, const state_ptr& x,
                                       known& after);

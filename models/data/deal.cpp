@@ -120,7 +120,7 @@ result<row_lists> deal_by(const labels_partition& how, deal& with) {
     if (!by_label[label].empty())
       present.push_back(label);
   if (how.count < 1 || how.count > present.size())
-    return refuse_partition("labels per client is " + std::to_string(how.count)
+    return refuse_partition("labels_per_client is " + std::to_string(how.count)
                             + "; 1 to " + std::to_string(present.size())
                             + " would do");
   if (with.clients * how.count < present.size())

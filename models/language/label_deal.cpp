@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "core/random.hpp"
 #include "models/language/sorted_deal.hpp"
@@ -69,6 +70,14 @@ deal_by_label(const std::map<text_part, row_list>& labels,
                         .sorted_fraction = how.sorted_fraction,
                         .seed = derive_seed(how.seed, name_of(part))});
   return out;
+}
+
+std::string_view more_labels(const std::optional<partitioner>& scheme) {
+  if (scheme && std::holds_alternative<dirichlet_partition>(*scheme))
+    return "a larger 'alpha'";
+  if (scheme && std::holds_alternative<labels_partition>(*scheme))
+    return "a larger 'labels_per_client'";
+  return "more labels for each client";
 }
 
 } // namespace troupe::models

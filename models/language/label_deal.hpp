@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string_view>
 
 #include "core/result.hpp"
 #include "models/data/deal.hpp"
@@ -31,5 +32,8 @@ struct label_deal {
 [[nodiscard]] result<std::map<text_part, row_lists>>
 deal_by_label(const std::map<text_part, row_list>& labels,
               const label_deal& how);
+
+/// What would give each client rows of more labels, as keys say it.
+std::string_view more_labels(const std::optional<partitioner>& scheme);
 
 } // namespace troupe::models

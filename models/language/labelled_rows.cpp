@@ -87,6 +87,7 @@ struct labelled_rows::loader {
       return tl::make_unexpected(users.error());
     if (how.files.task == text_task::classify)
       to.dropped_paragraphs_ = drop_repeated(*users);
+    to.emptied_ = emptied_of(*users);
     if (auto ok = number_labels(*users); !ok)
       return ok;
     for (const auto part : all_parts)
@@ -256,7 +257,7 @@ private:
                       + std::to_string(all.size()) + " rows for "
                       + std::string{name_of(part)} + ", as its labels have few"
                       + about_context(part)
-                      + "more labels for each client, fewer clients"
+                      + std::string{more_labels(how.scheme)} + ", fewer clients"
                       + std::string{share_of(part)} + " would do");
       for (auto& x : clients[k])
         x = all[x];

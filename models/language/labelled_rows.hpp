@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -82,6 +83,12 @@ public:
 
   std::uint64_t dropped_paragraphs() const noexcept {
     return dropped_paragraphs_;
+  }
+
+  /// Texts to be classified that are blank, or repeats from end to end, of each
+  /// user who has some: they are no rows.
+  const std::map<std::string, std::uint64_t>& emptied() const noexcept {
+    return emptied_;
   }
 
   text_task task() const noexcept {
@@ -165,6 +172,7 @@ private:
   std::uint32_t vocabulary_ = 0;
   std::vector<std::string> labels_;
   std::uint64_t dropped_paragraphs_ = 0;
+  std::map<std::string, std::uint64_t> emptied_;
   std::uint64_t left_out_ = 0;
   std::uint64_t beyond_ = 0;
   std::uint64_t in_pairs_ = 0;

@@ -292,10 +292,20 @@ std::uint64_t drop_repeated(std::vector<labelled_user>& users) {
       left.push_back(std::move(users[k].texts[std::stoull(x.source)]));
       left.back().text = std::move(x.text);
     }
+    users[k].emptied = users[k].texts.size() - left.size();
     users[k].texts = std::move(left);
     users[k].dropped = all[k].dropped;
   }
   return dropped;
+}
+
+std::map<std::string, std::uint64_t>
+emptied_of(const std::vector<labelled_user>& users) {
+  std::map<std::string, std::uint64_t> out;
+  for (const auto& x : users)
+    if (x.emptied > 0)
+      out[x.name] += x.emptied;
+  return out;
 }
 
 } // namespace troupe::models

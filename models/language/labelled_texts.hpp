@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,6 +38,7 @@ struct labelled_user {
   std::string name;
   std::vector<labelled_text> texts;
   std::uint64_t dropped = 0; ///< Paragraphs that were repeats.
+  std::uint64_t emptied = 0; ///< Texts of which nothing is there, or left.
 };
 
 struct labelled_files {
@@ -64,5 +66,9 @@ read_labelled(const labelled_files& from);
 /// Returns how many paragraphs. Those of a user whose texts have second ones
 /// stay, as one text may stand beside several.
 std::uint64_t drop_repeated(std::vector<labelled_user>& users);
+
+/// How many texts of a user were left out so, of each that had some.
+std::map<std::string, std::uint64_t>
+emptied_of(const std::vector<labelled_user>& users);
 
 } // namespace troupe::models

@@ -11,6 +11,8 @@ namespace troupe::models {
 
 namespace {
 
+namespace fs = std::filesystem;
+
 digest digest_of_ids(const std::vector<token_id>& xs) {
   return digest_of(std::as_bytes(std::span{xs}));
 }
@@ -58,8 +60,10 @@ result<token_ids> stream_of(std::span<const document> texts,
                             const std::filesystem::path& cache) {
   if (cache.empty())
     return encoded(texts, by);
+  // Whoever makes it: what people wrote is read again from its tokens.
   std::error_code failed;
-  std::filesystem::create_directories(cache, failed);
+  if (fs::create_directories(cache, failed))
+    fs::permissions(cache, fs::perms::owner_all, failed);
   if (failed)
     return fail(errc::storage_failure,
                 cache.string() + ": cannot keep tokens: " + failed.message()

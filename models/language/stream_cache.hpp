@@ -17,7 +17,8 @@ text_frame frame_of(const tokenizer& by);
 
 /// Ids of texts, one after the other, each in its frame. They come from
 /// `cache`, a folder, where it has those of these texts and this tokenizer, and
-/// are put there else; a damaged file is made anew. Empty: none is kept.
+/// are put there else; a damaged file is made anew. Files, and a folder that is
+/// made, are their owner's alone. Empty: none is kept.
 /// Returns `invalid_data` where a text cannot be encoded, and
 /// `storage_failure`.
 [[nodiscard]] result<token_ids> stream_of(std::span<const document> texts,

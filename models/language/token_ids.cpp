@@ -104,7 +104,7 @@ result<void> token_ids::write(const std::filesystem::path& path) const {
                        .size = size_,
                        .content = digest_of(bytes())};
   const std::array parts{std::as_bytes(std::span{&said, 1}), bytes()};
-  return replace_file(path, parts, {});
+  return replace_file(path, parts, {.secret = true});
 }
 
 token_id token_ids::operator[](std::size_t i) const noexcept {

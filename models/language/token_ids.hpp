@@ -22,7 +22,7 @@ public:
   [[nodiscard]] static result<token_ids>
   open(const std::filesystem::path& path);
 
-  /// Returns `storage_failure`.
+  /// Nobody but the owner may read it. Returns `storage_failure`.
   [[nodiscard]] result<void> write(const std::filesystem::path& path) const;
 
   std::size_t size() const noexcept {

@@ -19,7 +19,7 @@ struct block_cache_facts {
 inline constexpr std::size_t block_cache_least = 64 * 1024;
 
 /// Beyond so many bytes all that is kept is given back: what has other sizes
-/// now would otherwise never be kept.
+/// now would otherwise never be kept. So it is where the system has no memory.
 inline constexpr std::size_t block_cache_most = std::size_t{2} << 30;
 
 /// From here on tensors have their memory of one cache, that all threads share.

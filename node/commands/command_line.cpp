@@ -1,12 +1,15 @@
 #include "node/commands/command_line.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <ostream>
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include "core/text.hpp"
 #include "node/config/keys.hpp"
 
 namespace troupe::node {
@@ -20,6 +23,18 @@ struct command_line::library {
 };
 
 namespace {
+
+/// Neither `nan` nor `inf`, which are numbers and pass bounds.
+CLI::Validator is_finite() {
+  return CLI::Validator{
+    [](const std::string& said) {
+      const bool is_one = std::isfinite(std::strtod(said.c_str(), nullptr));
+      return is_one ? std::string{}
+                    : in_quotes(shortened(said))
+                        + " is no finite number; one above 0 would do";
+    },
+    ""};
+}
 
 CLI::Option* add_to(CLI::App& app, const std::string& name, bool* to,
                     const std::string& says) {
@@ -75,7 +90,7 @@ void command_line::add(const std::string& name, target to,
   if (how.range)
     x->check(CLI::Range(how.range->first, how.range->second));
   if (how.above_zero)
-    x->check(CLI::PositiveNumber);
+    x->check(CLI::PositiveNumber)->check(is_finite());
   if (how.not_empty)
     x->check(CLI::Validator{
       [](const std::string& said) {

@@ -120,8 +120,9 @@ result<void> put(const fs::path& path, const std::string& text) {
   return models::replace_file(path, parts, {.secret = true});
 }
 
-/// Beside its clients, with what was seen there before, and as a page.
-result<json> written(const routing_at_home& x) {
+/// Beside its clients, with what was seen there before, and as a page. That
+/// nothing can be read of that is noted.
+result<json> written(const routing_at_home& x, std::ostream& notes) {
   const auto folder = x.at.folder();
   const auto path = folder / routing_file;
   const auto before = models::is_there(path)
@@ -129,6 +130,11 @@ result<json> written(const routing_at_home& x) {
                         : result<std::string>{};
   if (!before)
     return tl::make_unexpected(before.error());
+  if (models::is_there(path) && !has_looks(*before))
+    notes << "note: " << path.string()
+          << " is not what was written there, and is made anew without the "
+             "looks that it had"
+          << std::endl;
   auto out =
     to_json(x, looks_with(*before, json_of(look_at(std::nullopt, x.clients))));
   if (auto ok = put(path, out.dump() + "\n"); !ok)
@@ -253,6 +259,12 @@ json::list looks_with(std::string_view before, const json& now) {
   return out;
 }
 
+bool has_looks(std::string_view before) {
+  const auto read = json::parse(before);
+  const auto* looks = read ? read->find("looks") : nullptr;
+  return looks != nullptr && looks->items() != nullptr;
+}
+
 std::string map_of(const models::token_routes& x) {
   constexpr std::string_view marks = "0123456789abcdefghijklmnopqrstuvwxyz";
   const auto layers = x.mean_of_first.size();
@@ -278,7 +290,7 @@ exit_code eval_routing_at_home(const std::string& folder,
   const auto x = routing_at_home_of(folder, make_model);
   if (!x)
     return report(x.error(), in_json, io);
-  const auto said = written(*x);
+  const auto said = written(*x, io.err);
   if (!said)
     return report(said.error(), in_json, io);
   if (x->has_other_texts)

@@ -42,6 +42,9 @@ routing_at_home_of(const std::filesystem::path& folder,
 /// @param before that text; empty: there is none
 json::list looks_with(std::string_view before, const json& now);
 
+/// Whether that text has a list of looks at all.
+bool has_looks(std::string_view before);
+
 /// For people: the expert that each token goes to first, as a digit or a
 /// letter, in a line for each layer; of long windows the beginning.
 std::string map_of(const models::token_routes& x);

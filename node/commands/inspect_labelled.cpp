@@ -76,6 +76,10 @@ void print(const labelled_rows& data, std::ostream& out) {
               : " of them without a token of the text within the context");
   if (data.in_pairs() > 0)
     out << ", " << data.in_pairs() << " rows are of two texts";
+  for (const auto& [user, count] : data.emptied())
+    out << "; of user " << in_quotes(printable(shortened(user))) << ' ' << count
+        << (count == 1 ? " text is" : " texts are")
+        << " blank, or repeated as a whole, and left out";
   out << "\n\nclient     rows  labels  validation     test  "
          "majority  of\n";
   for (std::size_t k = 0; k < clients.train.size(); ++k) {
@@ -105,12 +109,16 @@ json described(const labelled_rows& data) {
       client["asked"] = asked_of_client(data, k);
     clients.push_back(std::move(client));
   }
+  auto emptied = json::object();
+  for (const auto& [user, count] : data.emptied())
+    emptied.add(user, count);
   return {{"success", true},
           {"context", data.context()},
           {"vocabulary", data.vocabulary()},
           {"labels", data.labels()},
           {"dropped_paragraphs", data.dropped_paragraphs()},
           {"rows_left_out", data.left_out()},
+          {"texts_emptied", std::move(emptied)},
           {"rows_beyond_context", data.beyond()},
           {"rows_in_pairs", data.in_pairs()},
           {"digest", models::to_hex(data.content())},

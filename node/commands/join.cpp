@@ -22,14 +22,43 @@ namespace troupe::node {
 
 namespace {
 
+std::string visits_in_words(std::uint64_t n) {
+  return std::to_string(n) + (n == 1 ? " visit" : " visits");
+}
+
 std::string took_part(const join_summary& x) {
   const auto clients =
     std::to_string(x.clients) + (x.clients == 1 ? " client" : " clients");
   if (x.visits == 0)
     return clients + (x.clients == 1 ? " was" : " were")
            + " here, and nothing was trained";
-  return clients + " took part, with " + std::to_string(x.visits)
-         + (x.visits == 1 ? " visit" : " visits");
+  return clients + " took part, with " + visits_in_words(x.visits)
+         + (x.failed == 0
+              ? ""
+              : "; " + visits_in_words(x.failed)
+                  + " more failed, the first since " + printable(x.why_failed));
+}
+
+exit_code over(const join_summary& x, bool json, streams io) {
+  if (x.visits == 0 && x.failed > 0)
+    return report({.code = "visits",
+                   .what = "the run is over (" + x.why + "), and of "
+                           + visits_in_words(x.failed)
+                           + " here none came to anything",
+                   .why = x.why_failed},
+                  exit_code::failed, json, io);
+  if (json)
+    io.out << troupe::json{{"success", true},
+                           {"clients", x.clients},
+                           {"visits", x.visits},
+                           {"failed", x.failed},
+                           {"reason", x.why}}
+                .dump(2)
+           << std::endl;
+  else
+    io.out << "the run is over (" << printable(x.why) << "); " << took_part(x)
+           << std::endl;
+  return exit_code::ok;
 }
 
 exit_code conclude(const join_summary& x, exit_code interrupted, bool json,
@@ -61,17 +90,7 @@ exit_code conclude(const join_summary& x, exit_code interrupted, bool json,
       return failed("invalid_data", "the data here does not fit the run",
                     exit_code::data);
   }
-  if (json)
-    io.out << troupe::json{{"success", true},
-                           {"clients", x.clients},
-                           {"visits", x.visits},
-                           {"reason", x.why}}
-                .dump(2)
-           << std::endl;
-  else
-    io.out << "the run is over (" << printable(x.why) << "); " << took_part(x)
-           << std::endl;
-  return exit_code::ok;
+  return over(x, json, io);
 }
 
 /// What a line says, if it is one. It is not shown: a secret is in it.

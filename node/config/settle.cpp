@@ -145,6 +145,33 @@ void remark_on_layers(loaded_config& loaded, const entries& said,
                              "that have adapters");
 }
 
+/// One expert alone is chosen by nobody.
+void remark_on_routers(loaded_config& loaded, const entries& said,
+                       const recipe& method) {
+  const auto& x = loaded.x.training;
+  const auto at = said.find(std::string{method_section} + ".gate");
+  const bool is_alone =
+    !x.experts.empty()
+    && std::ranges::all_of(x.experts, [](std::uint32_t n) { return n == 1; });
+  const auto* gate = find_option(method, "gate");
+  if (is_alone && models::is_routed(method) && gate && at != said.end()
+      && x.method.at("gate") != gate->value)
+    loaded.notes.push_back(at->second.where + ": '" + at->second.typed
+                           + "' has no effect: each client has one expert by "
+                             "'training.experts', and no router");
+}
+
+/// Said where there is no choice. Else nobody says it: it is the default.
+void remark_on_factors(loaded_config& loaded, const entries& said) {
+  const auto at = said.find("model.factors");
+  const auto& model = loaded.x.model;
+  if (at != said.end() && model.is_language()
+      && model.factors == model_options::factors_rule::composed)
+    loaded.notes.push_back(at->second.where + ": '" + at->second.typed
+                           + "' has no effect: adapters of a language model "
+                             "stand inside its layers always");
+}
+
 /// What is said of adapters means nothing where there are none.
 void settle_adapters(loaded_config& loaded, const entries& said,
                      const recipe& method) {
@@ -224,6 +251,7 @@ void settle(loaded_config& loaded, const entries& said,
   const auto* method = methods.find(x.method);
   if (!method)
     return;
+  remark_on_factors(loaded, said);
   settle_adapters(loaded, said, *method);
   settle_common(loaded, said, *method);
   read_options(loaded, said, *method, methods, wrong);
@@ -232,6 +260,7 @@ void settle(loaded_config& loaded, const entries& said,
   remark_on_ranks(loaded, *method);
   remark_on_ends(loaded, said, *method);
   remark_on_layers(loaded, said, *method);
+  remark_on_routers(loaded, said, *method);
 }
 
 } // namespace troupe::node

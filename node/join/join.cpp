@@ -21,6 +21,7 @@
 #include "node/join/lookout.hpp"
 #include "node/join/store.hpp"
 #include "node/join/task.hpp"
+#include "node/join/visit_counts.hpp"
 #include "node/run/patient_questions.hpp"
 #include "node/run/rules.hpp"
 #include "node/run/serving.hpp"
@@ -178,6 +179,9 @@ private:
       if (auto wrong = get_frozen())
         return wrong;
     }
+    if (auto wrong =
+          has_as_many_experts(in_, to_hex(terms_.run), work_, mine_, *files_))
+      return wrong;
     desk_.learn(message_bytes_max(*work_.blocks));
     return std::nullopt;
   }
@@ -232,7 +236,10 @@ private:
     const std::shared_ptr<crew> workers{std::move(*hired)};
     seen_.watch(workers, mine_.size());
     seen_.at(lookout::step::taking_part);
-    keep_task();
+    keep_or_say({.in = in_,
+                 .terms = terms_,
+                 .clients = mine_,
+                 .texts = own_.text ? own_.text->content() : models::digest{}});
     say(joined(in_, x_, work_, mine_, *files_));
     caf::actor_system_config config;
     config.set("scheduler.max-threads",
@@ -245,22 +252,11 @@ private:
     if (door_.refused())
       how = door_.no_answer();
     how.clients = mine_.size();
-    how.visits = workers->status().work.count;
+    visits_->tell(how);
     close();
     system.await_all_actors_done();
     workers->dismiss();
     return how;
-  }
-
-  /// For who looks at these clients later. They do without it.
-  void keep_task() {
-    joined_task x{.in = in_, .terms = terms_, .clients = mine_};
-    if (own_.text)
-      x.texts = own_.text->content();
-    if (const auto ok = keep_joined(x); !ok)
-      say("what these clients learn is not kept, and eval --routing has need "
-          "of it: "
-          + ok.error().context);
   }
 
   join_summary wait_for_end() {
@@ -318,7 +314,9 @@ private:
         .network = socket_,
         .say = in_.say,
         .figures = [seen = &seen_](const auto& x) { seen->figures(x); }}));
-    worker_ = start_worker(system, std::make_shared<prompt_workshop>(workers));
+    worker_ = start_worker(
+      system, std::make_shared<counted_workshop>(
+                std::make_shared<prompt_workshop>(workers), visits_));
     seen_.watch_mail(
       [worker = worker_, asked = std::make_shared<patient_questions>()](
         const std::shared_ptr<status_draft>& draft) {
@@ -369,6 +367,8 @@ private:
   workload work_;
   std::vector<client_id> mine_;
   std::shared_ptr<vault> files_;
+  const std::shared_ptr<visit_counts> visits_ =
+    std::make_shared<visit_counts>(in_.say);
   kernel_worker_actor worker_;
   std::vector<client_actor> all_;
   const std::shared_ptr<line_cache> lines_ = std::make_shared<line_cache>();

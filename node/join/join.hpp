@@ -71,7 +71,9 @@ struct join_summary {
   std::string why;
   std::string hint;
   std::uint64_t clients = 0;
-  std::uint64_t visits = 0; ///< That were trained here.
+  std::uint64_t visits = 0;    ///< That were trained here.
+  std::uint64_t failed = 0;    ///< Visits that came to nothing here.
+  std::string why_failed = {}; ///< The first of them.
 };
 
 /// The function behind `troupe join`. On return no thread of it is left.

@@ -79,6 +79,11 @@ public:
     note(found && to_count(*found, to));
   }
 
+  /// Something is not what it has to be unless `ok`.
+  void note(bool ok) noexcept {
+    whole_ = whole_ && ok;
+  }
+
   /// @param read says whether an item is what it has to be
   void each(std::string_view key, const auto& read) {
     const auto* found = at(key);
@@ -105,10 +110,6 @@ private:
     const auto* out = found ? found->text() : nullptr;
     note(out != nullptr);
     return out;
-  }
-
-  void note(bool ok) noexcept {
-    whole_ = whole_ && ok;
   }
 
   const json* from_; ///< Null: nothing is there.
@@ -186,6 +187,7 @@ result<joined_task> joined_task_of(const json& x) {
   from.take("common", out.in.common);
   from.take("experts", out.in.experts);
   from.take("expert_memory", out.in.expert_memory);
+  from.note(out.in.expert_memory >= 0);
   from.each("clients", [&](const json& who) {
     return member_reader::to_count(who, out.clients.emplace_back().value);
   });
@@ -208,6 +210,13 @@ result<void> keep_joined(const joined_task& x) {
   const std::array parts{std::as_bytes(std::span{text})};
   return models::replace_file(at.folder() / joined_file, parts,
                               {.secret = true});
+}
+
+void keep_or_say(const joined_task& x) {
+  if (const auto ok = keep_joined(x); !ok && x.in.say)
+    x.in.say("what these clients learn is not kept, and eval --routing has "
+             "need of it: "
+             + ok.error().context);
 }
 
 bool is_of_store(const fs::path& folder) {

@@ -37,6 +37,10 @@ json to_json(const joined_task& x);
 /// Into its store, where that is a folder.
 [[nodiscard]] result<void> keep_joined(const joined_task& x);
 
+/// Likewise, for who looks at these clients later. They do without it: that it
+/// is not kept is said.
+void keep_or_say(const joined_task& x);
+
 /// Where the clients of one run are.
 struct place_in_store {
   std::filesystem::path store;

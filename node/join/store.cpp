@@ -6,6 +6,9 @@
 #include "core/hex.hpp"
 #include "core/random.hpp"
 #include "models/files.hpp"
+#include "models/inner_setup.hpp"
+#include "models/token_routes.hpp"
+#include "node/join/farewells.hpp"
 
 namespace troupe::node {
 
@@ -105,6 +108,49 @@ result<std::shared_ptr<actors::vault>> open_vault(const join_context& in,
       + (others == 1 ? "another run" : std::to_string(others) + " other runs")
       + ", which are set aside there; those of this run begin anew");
   return std::shared_ptr<actors::vault>{std::move(*made)};
+}
+
+namespace {
+
+std::string experts_in_words(std::uint32_t n) {
+  return std::to_string(n) + (n == 1 ? " expert" : " experts");
+}
+
+/// What says how many a client has.
+std::string what_says_experts(const join_context& in) {
+  if (in.experts > 0)
+    return "--experts says ";
+  return in.expert_memory > 0 ? "--expert-memory has room for "
+                              : "the run says ";
+}
+
+} // namespace
+
+std::optional<join_summary>
+has_as_many_experts(const join_context& in, const std::string& run,
+                    const workload& work, const std::vector<client_id>& mine,
+                    const actors::vault& kept) {
+  if (!models::routes_tokens(*work.task))
+    return std::nullopt;
+  const auto states = kept.states();
+  for (const auto who : mine) {
+    const auto found = states.find(who);
+    const auto before = found == states.end() || !found->second
+                          ? std::uint32_t{0}
+                          : models::experts_kept(*found->second);
+    const auto now =
+      models::experts_of(work.task->method, work.task->experts, who);
+    if (before == 0 || before == now)
+      continue;
+    return ended(join_summary::end::misfit,
+                 (std::filesystem::path{in.store} / ("run-" + run)).string()
+                   + ": client " + std::to_string(who.value)
+                   + " has trained with " + experts_in_words(before) + ", and "
+                   + what_says_experts(in) + std::to_string(now),
+                 "--experts " + std::to_string(before)
+                   + " would do, or another --store, whose clients begin anew");
+  }
+  return std::nullopt;
 }
 
 } // namespace troupe::node

@@ -2,12 +2,15 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "actors/client/client_file.hpp"
 #include "actors/messages/terms.hpp"
 #include "core/result.hpp"
 #include "node/join/join.hpp"
+#include "node/task/workload.hpp"
 
 namespace troupe::node {
 
@@ -23,5 +26,13 @@ store_id_of(const std::filesystem::path& folder);
 [[nodiscard]] result<std::shared_ptr<actors::vault>>
 open_vault(const join_context& in, const std::string& run,
            const std::string& own);
+
+/// Whether the clients of this process that have trained before did so with as
+/// many experts as they would have now: what else is kept would not fit. Says
+/// how it ends where one did not.
+[[nodiscard]] std::optional<join_summary>
+has_as_many_experts(const join_context& in, const std::string& run,
+                    const workload& work, const std::vector<client_id>& mine,
+                    const actors::vault& kept);
 
 } // namespace troupe::node

@@ -30,19 +30,31 @@ result<std::vector<known_file>> inputs_of(const experiment& x,
   return all;
 }
 
+/// Whether a digest is of what the configuration makes of a file, and not of
+/// its bytes: how many of its texts, say, or how its weights are kept.
+bool is_of_settings(const std::string& name) {
+  return name == "data" || name == "base" || name == "common_model";
+}
+
 /// What nobody said anything of is taken as it is.
 result<void> compare(const digests_said& said,
                      const std::vector<known_file>& found) {
-  for (const auto& x : found)
-    if (const auto was = said.find(x.name); was != said.end())
-      if (auto ok =
-            check_digest({.what = x.path + " is not the " + in_quotes(x.name)
-                                  + " that the run began with",
-                          .found = models::to_hex(x.content),
-                          .said = was->second,
-                          .by = inputs_file});
-          !ok)
-        return ok;
+  for (const auto& x : found) {
+    const auto was = said.find(x.name);
+    if (was == said.end())
+      continue;
+    if (auto ok = check_digest(
+          {.what = x.path + " is not the " + in_quotes(x.name)
+                   + " that the run began with",
+           .found = models::to_hex(x.content),
+           .said = was->second,
+           .by = inputs_file,
+           .copy_of = is_of_settings(x.name) ? "it, or of config.toml, which "
+                                               "says what of it is taken,"
+                                             : "it"});
+        !ok)
+      return ok;
+  }
   return {};
 }
 

@@ -158,6 +158,11 @@ for text in "client  experts   layer 1   layer 2   layer 4" "client 2: the first
   grep -q "$text" "$scratch/out" || fail "what is seen at home does not have: $text"
 done
 cmp -s "$home/routing.json" "$scratch/again" || fail "who looks again at home sees something else"
+grep -q "made anew" "$scratch/err" && fail "what was seen at home is not read again"
+echo nonsense >"$home/routing.json"
+"$troupe" eval "$home" --routing >"$scratch/out" 2>"$scratch/err" || fail "nothing is seen where nonsense was"
+grep -q "routing.json is not what was written there, and is made anew" "$scratch/err" || fail "looks are lost without a word"
+cmp -s "$home/routing.json" "$scratch/again" || fail "where nonsense was something else is seen"
 for text in "Mean score of the generalist" "Tokens of client 2"; do
   grep -q "$text" "$home/routing.html" || fail "the page at home does not have: $text"
 done
@@ -178,6 +183,24 @@ refused 6 "of a process that has no clients yet" eval "$scratch/store-fr" --rout
 refused 6 "holds no run (config.toml), and no clients that joined one (id)" eval "$scratch" --routing
 rm -r "$scratch/store-de"
 served=("$scratch/brought.toml" --insecure --set clients=1)
+
+# Who trained with three experts and comes again with two is told so, and keeps what it has.
+serve lasting "${often[@]}" --set rounds=4000 --folder "$scratch/lasting"
+user fr --experts 3
+has_versions "$scratch/lasting" 2
+tell TERM "$joined"
+ends_with 0 "$joined" "a process that is told to end"
+before=$(sha256sum "$scratch"/store-fr/run-*/joined.json)
+refused 3 "has trained with 3 experts, and --experts says 2" join "$address" --insecure --id fr --experts 2 \
+  --data "$scratch/language/languages/fr" --store "$scratch/store-fr"
+grep -q "hint: --experts 3 would do" "$scratch/err" || fail "nothing is said of what would do"
+[ "$before" = "$(sha256sum "$scratch"/store-fr/run-*/joined.json)" ] || fail "who is refused has replaced what it joined with"
+"$troupe" eval "$scratch/store-fr" --routing >"$scratch/out" 2>"$scratch/err" || fail "nothing is seen of who was refused"
+user fr --experts 3
+tell TERM "$joined"
+ends_with 0 "$joined" "a process that came again"
+tell KILL "$server"
+wait "$server" 2>/dev/null || true
 serve unrouted --set method=fedavg_lora --set rounds=1 --folder "$scratch/unrouted"
 user de
 wait "$server" || fail "a run without routers fails"

@@ -294,6 +294,26 @@ TEST(client_table, refuses_a_state_with_a_wrong_bit) {
   EXPECT_THAT(damaged.error().context, HasSubstr("state-1 is damaged"));
 }
 
+// Or its clients would begin anew, and what they keep would stay there.
+TEST(client_table, that_is_empty_is_not_taken_for_new_beside_what_it_knew) {
+  const scratch_folder folder;
+  const auto path = std::filesystem::path{folder.path()} / "clients.sqlite";
+  ASSERT_TRUE(opened(folder)) << "it is new";
+  files all{{{7}, {}}};
+  all[{7}].state = state_of(50'000, 1);
+  ASSERT_TRUE(save(*opened(folder), all));
+  std::ofstream{path, std::ios::trunc};
+  for (const bool is_there : {true, false}) {
+    if (!is_there)
+      std::filesystem::remove(path);
+    const auto lost = client_table::open(folder.path(), "run");
+    ASSERT_FALSE(lost) << is_there;
+    EXPECT_THAT(lost.error().context,
+                HasSubstr("clients.sqlite has no clients, and state-1 beside "
+                          "it is what one of them keeps"));
+  }
+}
+
 TEST(client_table, refuses_a_reason_that_is_none) {
   const scratch_folder folder;
   ASSERT_TRUE(save(*opened(folder), {{{7}, {}}}));

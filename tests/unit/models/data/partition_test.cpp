@@ -363,7 +363,7 @@ TEST(partition, says_what_is_wrong_and_what_would_do) {
   EXPECT_EQ(refusal(data, {.how = dirichlet_partition{.alpha = 0}}),
             "partition: alpha is 0.000000; a number above 0 would do");
   EXPECT_EQ(refusal(data, {.how = labels_partition{.count = 11}}),
-            "partition: labels per client is 11; 1 to 10 would do");
+            "partition: labels_per_client is 11; 1 to 10 would do");
   EXPECT_EQ(
     refusal(data, {.how = labels_partition{.count = 2}, .clients = 4}),
     "partition: 4 clients of 2 labels leave some of the 10 labels to nobody; "

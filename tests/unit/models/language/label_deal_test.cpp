@@ -176,7 +176,7 @@ TEST(label_deals, are_refused_where_there_are_too_few_labels) {
     unequal(), {.clients = 12, .scheme = labels_partition{11}, .seed = 3});
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().context,
-            "partition: labels per client is 11; 1 to 10 would do");
+            "partition: labels_per_client is 11; 1 to 10 would do");
 }
 
 } // namespace troupe::models::label_deal_test

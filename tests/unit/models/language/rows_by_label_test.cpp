@@ -7,9 +7,11 @@
 #include <cstddef>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
+#include "models/language/label_deal.hpp"
 #include "tests/support/scratch_folder.hpp"
 
 namespace troupe::models::rows_by_label_test {
@@ -75,6 +77,12 @@ TEST_F(rows_by_label, tests_on_the_labels_that_a_client_has) {
   EXPECT_NE(load()->content(), first);
 }
 
+TEST_F(rows_by_label, names_the_key_that_gives_more_labels_to_each_client) {
+  EXPECT_EQ(more_labels(labels_partition{1}), "a larger 'labels_per_client'");
+  EXPECT_EQ(more_labels(dirichlet_partition{0.1}), "a larger 'alpha'");
+  EXPECT_EQ(more_labels(std::nullopt), "more labels for each client");
+}
+
 TEST_F(rows_by_label, is_refused_where_a_client_has_too_few_of_its_label) {
   write(800);
   how.validation_share = how.test_share = 0;
@@ -84,12 +92,12 @@ TEST_F(rows_by_label, is_refused_where_a_client_has_too_few_of_its_label) {
     refusal(),
     ::testing::MatchesRegex(
       ".*: client [1-4] of 4 has none of 800 rows for training, as "
-      "its labels have few; more labels for each client, fewer clients, or "
+      "its labels have few; a larger 'labels_per_client', fewer clients, or "
       "smaller shares of the others, would do"));
   how.scheme = labels_partition{2};
   EXPECT_EQ(refusal(), "loaded");
   how.scheme = labels_partition{3};
-  EXPECT_EQ(refusal(), "partition: labels per client is 3; 1 to 2 would do");
+  EXPECT_EQ(refusal(), "partition: labels_per_client is 3; 1 to 2 would do");
 }
 
 } // namespace troupe::models::rows_by_label_test

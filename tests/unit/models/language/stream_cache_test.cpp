@@ -14,6 +14,7 @@ namespace troupe::models::stream_cache_test {
 
 namespace {
 
+namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -125,6 +126,23 @@ TEST(stream_cache, keeps_what_was_encoded) {
   EXPECT_EQ(ids_of(stream_of(two, by, cache)), first);
   EXPECT_EQ(by.asked, 2);
   EXPECT_EQ(count_in(cache), 1u);
+}
+
+// What people wrote can be read again from its tokens.
+TEST(stream_cache, is_its_owners_alone) {
+  using fs::perms;
+  const test::scratch_folder at;
+  const fs::path cache = at.path() + "/cache";
+  ASSERT_TRUE(stream_of(two, shifted_bytes{1}, cache));
+  EXPECT_EQ(fs::status(cache).permissions(), perms::owner_all);
+  for (const auto& x : fs::directory_iterator{cache})
+    EXPECT_EQ(x.status().permissions(), perms::owner_read | perms::owner_write);
+  // A folder that was there may be there for others.
+  const fs::path other = at.path() + "/other";
+  fs::create_directories(other);
+  const auto before = fs::status(other).permissions();
+  ASSERT_TRUE(stream_of(two, shifted_bytes{1}, other));
+  EXPECT_EQ(fs::status(other).permissions(), before);
 }
 
 TEST(stream_cache, is_of_these_texts_and_this_tokenizer) {

@@ -83,6 +83,12 @@ TEST(eval_routing_at_home, keeps_no_looks_that_are_none) {
     EXPECT_THAT(steps_of(looks_with(before, look(16))), ElementsAre(16));
 }
 
+TEST(eval_routing_at_home, knows_a_text_that_has_no_looks) {
+  EXPECT_TRUE(has_looks(R"({"looks": []})"));
+  for (const auto* other : {"", "{", "[]", "{}", R"({"looks": 7})"})
+    EXPECT_FALSE(has_looks(other)) << other;
+}
+
 TEST(eval_routing_at_home, shows_a_line_for_each_layer) {
   const models::token_routes x{.experts = 12,
                                .mean_of_first = {0, 0, 0, 0},

@@ -92,6 +92,18 @@ TEST_F(inspected_labels, say_how_many_are_of_two_texts) {
   EXPECT_THAT(said(false), HasSubstr("left out, 50 rows are of two texts\n\n"));
 }
 
+TEST_F(inspected_labels, count_texts_of_which_nothing_is_left) {
+  EXPECT_EQ(parsed::parse(said(true))["texts_emptied"], parsed::object());
+  std::ofstream out{at.path() + "/all.jsonl", std::ios::app};
+  const std::string repeated(100, 'x');
+  for (const auto& text : {std::string{}, std::string{" "}, repeated, repeated})
+    out << "{\"text\": \"" << text << "\", \"label\": \"odd\"}\n";
+  out.close();
+  EXPECT_EQ(parsed::parse(said(true))["texts_emptied"], (parsed{{"all", 3}}));
+  EXPECT_THAT(said(false), HasSubstr("; of user 'all' 3 texts are blank, or "
+                                     "repeated as a whole, and left out\n\n"));
+}
+
 TEST_F(inspected_labels, have_the_control_where_they_are_dealt_by_label) {
   x.partition.kind = partition_options::rule::labels;
   x.partition.labels_per_client = 1;
@@ -105,7 +117,7 @@ TEST_F(inspected_labels, have_the_control_where_they_are_dealt_by_label) {
   EXPECT_THAT(majorities, ::testing::ElementsAre("even", "odd"));
   x.partition.labels_per_client = 3;
   EXPECT_THAT(said(false, exit_code::configuration),
-              HasSubstr("labels per client is 3; 1 to 2 would do"));
+              HasSubstr("labels_per_client is 3; 1 to 2 would do"));
 }
 
 // One user, two rows of each part, by their sources.

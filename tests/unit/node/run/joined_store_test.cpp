@@ -2,13 +2,16 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "actors/record/folder_lock.hpp"
+#include "models/inner_setup.hpp"
 #include "node/join/store.hpp"
+#include "policies/catalogue.hpp"
 #include "tests/support/scratch_folder.hpp"
 
 namespace troupe::node {
@@ -54,6 +57,73 @@ TEST(joined_store, waits_for_a_process_that_is_ending_and_says_so) {
   EXPECT_TRUE(open_vault(in, "a", ""));
   EXPECT_THAT(said, ElementsAre(HasSubstr("works in this folder; it may be "
                                           "ending, and is waited for")));
+}
+
+/// Clients of CoMiGS in one process.
+class trained_clients : public ::testing::Test {
+protected:
+  trained_clients() {
+    in.store = "clients";
+    models::inner_plans inside;
+    inside.feed_forward = models::adapter_plan{};
+    task->method = *policies::find_recipe("comigs");
+    task->inside = inside;
+    task->experts = {3};
+    work.task = task;
+  }
+
+  void have_trained(client_id who, int specialists) {
+    auto state = std::make_shared<models::client_state>();
+    state->blocks["left_generalist"];
+    for (int j = 0; j < specialists; ++j)
+      state->blocks["specialist." + std::to_string(j)];
+    actors::client_file file;
+    file.state = state;
+    kept.save(who, file);
+  }
+
+  std::string wrong() const {
+    const auto found = has_as_many_experts(in, "a", work, {{1}, {2}}, kept);
+    if (!found)
+      return "";
+    EXPECT_EQ(found->how, join_summary::end::misfit);
+    return found->why + "; " + found->hint;
+  }
+
+  join_context in;
+  workload work;
+  std::shared_ptr<models::local_task> task =
+    std::make_shared<models::local_task>();
+  actors::memory_vault kept;
+};
+
+TEST_F(trained_clients, have_as_many_experts_as_before) {
+  EXPECT_EQ(wrong(), "") << "who is new has any number";
+  have_trained({2}, 2);
+  EXPECT_EQ(wrong(), "");
+  have_trained({7}, 0); // Of another process.
+  EXPECT_EQ(wrong(), "");
+  in.experts = 2;
+  task->experts = {2};
+  EXPECT_EQ(wrong(), "clients/run-a: client 2 has trained with 3 experts, and "
+                     "--experts says 2; --experts 3 would do, or another "
+                     "--store, whose clients begin anew");
+}
+
+TEST_F(trained_clients, have_no_more_experts_than_before) {
+  have_trained({1}, 0);
+  EXPECT_THAT(wrong(), HasSubstr("has trained with 1 expert, and the run says "
+                                 "3; --experts 1 would do"));
+  in.expert_memory = 8;
+  EXPECT_THAT(wrong(), HasSubstr("and --expert-memory has room for 3"));
+}
+
+TEST_F(trained_clients, may_keep_what_no_router_chooses_from) {
+  have_trained({1}, 0);
+  task->inside->routing.even = true;
+  EXPECT_EQ(wrong(), "");
+  task->inside.reset();
+  EXPECT_EQ(wrong(), "");
 }
 
 } // namespace

@@ -125,6 +125,8 @@ TEST(joined_task, is_refused_where_something_is_other) {
   EXPECT_FALSE(is_taken_with("clients", json::array()));
   EXPECT_FALSE(is_taken_with("clients", json::parse("[-1]").value()));
   EXPECT_FALSE(is_taken_with("experts", std::uint64_t{1} << 32));
+  EXPECT_TRUE(is_taken_with("expert_memory", 0));
+  EXPECT_FALSE(is_taken_with("expert_memory", -1));
   EXPECT_FALSE(is_taken_with("texts", "0a"));
   EXPECT_FALSE(is_taken_with("name", 7));
   EXPECT_FALSE(is_taken(json::array()));

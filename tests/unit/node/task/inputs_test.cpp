@@ -90,7 +90,9 @@ TEST_F(run_of_files, does_not_go_on_over_another_base_or_other_texts) {
   EXPECT_THAT(refusal(), HasSubstr(x.model.path
                                    + " is not the 'base' that the run began "
                                      "with: its digest is "));
-  EXPECT_THAT(refusal(), HasSubstr("; a copy of it as it was would do"));
+  EXPECT_THAT(refusal(),
+              HasSubstr("; a copy of it, or of config.toml, which says what of "
+                        "it is taken, as it was would do"));
   EXPECT_FALSE(node::check_models(at.path(), x));
   write_base(1);
   texts = "other ones";
@@ -126,6 +128,7 @@ TEST_F(run_of_files, does_not_begin_again_with_other_first_values) {
   EXPECT_EQ(refusal(), "taken");
   std::ofstream{x.init} << "others";
   EXPECT_THAT(refusal(), HasSubstr("first.safetensors is not the 'init' that"));
+  EXPECT_THAT(refusal(), HasSubstr("; a copy of it as it was would do"));
 }
 
 TEST_F(run_of_files, is_refused_where_its_folder_says_nothing_sound) {
