@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/ids.hpp"
 #include "core/recipe.hpp"
 #include "core/result.hpp"
 #include "models/data/example_set.hpp"
@@ -11,5 +12,8 @@ namespace troupe::models {
 /// Returns `invalid_config`, with the first of them.
 result<void> check_own_validation(const recipe& method,
                                   const partition& clients);
+
+/// That this client has none.
+tl::unexpected<error> lacks_own_validation(const recipe& method, client_id x);
 
 } // namespace troupe::models

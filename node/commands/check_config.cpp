@@ -300,11 +300,6 @@ exit_code check(const method_list& methods, const model_maker& make_model,
 
 } // namespace
 
-exit_code check_config_with(const method_list& methods, arguments args,
-                            streams io) {
-  return check(methods, {}, args, io);
-}
-
 exit_code check_config(const host_facts& known, arguments args, streams io) {
   return check(all_methods(), known.make_model, args, io);
 }

@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "core/result.hpp"
 #include "models/language/base.hpp"
+#include "models/language/spec.hpp"
 #include "node/config/experiment.hpp"
 
 namespace troupe::node {
@@ -19,5 +21,10 @@ base_of(const experiment& x, std::uint32_t vocabulary);
 [[nodiscard]] result<std::shared_ptr<const models::language_base>>
 base_of(const experiment& x, const model_options& what,
         std::uint32_t vocabulary);
+
+/// Who is asked for the next token must not see it. Returns `invalid_config`,
+/// with `origin`.
+[[nodiscard]] result<void> check_is_causal(const models::language_spec& x,
+                                           const std::string& origin);
 
 } // namespace troupe::node
