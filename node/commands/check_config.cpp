@@ -9,6 +9,7 @@
 #include "core/json.hpp"
 #include "core/text.hpp"
 #include "node/commands/command_line.hpp"
+#include "node/config/config.hpp"
 #include "node/config/keys.hpp"
 #include "node/config/method_options.hpp"
 #include "node/config/policies_of.hpp"

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "node/commands/command.hpp"
-#include "node/config/config.hpp"
 
 namespace troupe::node {
 

@@ -14,6 +14,7 @@
 
 #include "actors/client_store/disk_vault.hpp"
 #include "core/text.hpp"
+#include "models/families.hpp"
 #include "models/files.hpp"
 #include "models/inner_setup.hpp"
 #include "node/commands/computed_again.hpp"
