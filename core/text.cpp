@@ -99,4 +99,8 @@ std::string short_digest(std::string_view digits) {
   return shown(digits.substr(0, 8), true);
 }
 
+std::string so_many(std::uint64_t n, std::string_view what) {
+  return std::to_string(n) + ' ' + std::string{what} + (n == 1 ? "" : "s");
+}
+
 } // namespace troupe

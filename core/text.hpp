@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,9 @@ std::string shortened(std::string_view x, std::size_t bytes_max = 100);
 /// Of a digest's hex digits, whoever wrote them, as many as messages show: in
 /// one line and printable.
 std::string short_digest(std::string_view digits);
+
+/// "1 client", "2 clients".
+std::string so_many(std::uint64_t n, std::string_view what);
 
 /// Without blanks and ends of lines around it, which come with what is pasted.
 inline std::string_view trimmed(std::string_view x) {

@@ -3,6 +3,8 @@
 // The names under which the built-in procedures look for blocks. A recipe that
 // uses a procedure has blocks of these families.
 
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace troupe::models {
@@ -33,6 +35,15 @@ inline constexpr std::string_view head_family = "head";
 
 /// An adapter that a client keeps to itself.
 inline constexpr std::string_view own_adapter_family = "own_adapter";
+
+/// What of a client is live that shares something: that as its last visit left
+/// it, or as it was merged with others' since.
+enum class moment : std::uint8_t { as_left, as_merged };
+
+/// Where a client keeps a shared block as it left it.
+inline std::string left_of(std::string_view name) {
+  return "left_" + std::string{name};
+}
 
 /// The common adapter as a client left it, before it was merged with others'.
 inline constexpr std::string_view left_adapter_family = "left_adapter";

@@ -60,31 +60,6 @@ bool write_all(int fd, std::span<const std::byte> bytes) noexcept {
   return true;
 }
 
-struct opened_file {
-  int fd;
-  std::uint64_t bytes;
-};
-
-// Without waiting: a pipe that nobody writes to would be waited for.
-result<opened_file> open_file(const std::filesystem::path& path, errc code) {
-  const auto fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0 && errno == ENOENT)
-    return fail(
-      code, path.string()
-              + ": cannot be read: there is no such file; is the path right?");
-  if (fd < 0)
-    return fail_errno(code, path, "open the file");
-  struct stat about {};
-  if (::fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
-    ::close(fd);
-    return fail(code,
-                path.string()
-                  + (S_ISDIR(about.st_mode) ? ": is a folder; a file would do"
-                                            : ": is not a regular file"));
-  }
-  return opened_file{fd, static_cast<std::uint64_t>(about.st_size)};
-}
-
 /// A rename is on the disk when its folder is.
 bool sync_folder(const std::filesystem::path& path) noexcept {
   const auto folder = path.has_parent_path() ? path.parent_path() : ".";
@@ -108,16 +83,39 @@ result<void> refuse_strange(const std::filesystem::path& path) {
 
 } // namespace
 
+result<opened_file> open_file(const std::filesystem::path& path, errc code,
+                              std::uint64_t bytes_max) {
+  const auto fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0 && errno == ENOENT)
+    return fail(
+      code, path.string()
+              + ": cannot be read: there is no such file; is the path right?");
+  if (fd < 0)
+    return fail_errno(code, path, "open the file");
+  struct stat about {};
+  if (::fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
+    ::close(fd);
+    return fail(code,
+                path.string()
+                  + (S_ISDIR(about.st_mode) ? ": is a folder; a file would do"
+                                            : ": is not a regular file"));
+  }
+  const auto bytes = static_cast<std::uint64_t>(about.st_size);
+  if (bytes > bytes_max) {
+    ::close(fd);
+    return fail(code, path.string() + ": has " + std::to_string(bytes)
+                        + " bytes, and at most " + std::to_string(bytes_max)
+                        + " are read");
+  }
+  return opened_file{fd, bytes};
+}
+
 result<std::vector<std::byte>> read_file(const std::filesystem::path& path,
                                          errc code, std::uint64_t bytes_max) {
-  auto opened = open_file(path, code);
+  auto opened = open_file(path, code, bytes_max);
   if (!opened)
     return tl::make_unexpected(opened.error());
   const descriptor fd{opened->fd};
-  if (opened->bytes > bytes_max)
-    return fail(code, path.string() + ": has " + std::to_string(opened->bytes)
-                        + " bytes, and at most " + std::to_string(bytes_max)
-                        + " are read");
   std::vector<std::byte> bytes(static_cast<std::size_t>(opened->bytes));
   std::size_t have = 0;
   while (have < bytes.size()) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +26,18 @@ read_file(const std::filesystem::path& path, errc code,
 /// The same of a text.
 [[nodiscard]] result<std::string> read_text(const std::filesystem::path& path,
                                             errc code);
+
+/// A regular file that is open. Who has it closes it.
+struct opened_file {
+  int fd = -1;
+  std::uint64_t bytes = 0;
+};
+
+/// Opens one without waiting: a pipe that nobody writes to would be waited for.
+/// Refuses it as `read_file` does.
+[[nodiscard]] result<opened_file>
+open_file(const std::filesystem::path& path, errc code,
+          std::uint64_t bytes_max = std::numeric_limits<std::uint64_t>::max());
 
 /// The lines of a regular file, one after the other.
 class line_reader {

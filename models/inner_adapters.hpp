@@ -19,6 +19,9 @@
 
 namespace troupe::models {
 
+/// Of the values that routers begin with.
+inline constexpr double router_deviation = 0.02;
+
 /// Factors of one group: a plan over the base's tensors. Of a language model it
 /// has matrices alone but for a head's tensors ("head.…"), which it may have
 /// whole; of other models it may have any tensor whole. Its parameters are the

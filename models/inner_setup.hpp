@@ -1,7 +1,7 @@
 #pragma once
 
-// What of a recipe stands inside the layers of a language model: which factors
-// it has, and which of them a client's model holds.
+// What of a recipe stands inside the layers of a model: which factors it has,
+// and which of them a client's model holds.
 
 #include <cstdint>
 #include <optional>
@@ -20,8 +20,8 @@
 
 namespace troupe::models {
 
-/// What groups a recipe has of a language model: plans over the tensors of its
-/// base. One that it lacks is not there.
+/// What groups a recipe has of a model: plans over the tensors of its base, or
+/// over its parameters where it has none. One that it lacks is not there.
 struct inner_plans {
   std::optional<adapter_plan> feed_forward, attention, adapter, own_adapter;
   routing_options routing;

@@ -370,6 +370,13 @@ digest digest_of(const std::map<std::string, digest>& blocks) {
   return h.finish();
 }
 
+std::string shown_extents(std::span<const std::int64_t> shape) {
+  std::string text;
+  for (const auto extent : shape)
+    text += (text.empty() ? "" : ", ") + std::to_string(extent);
+  return "[" + text + "]";
+}
+
 digest digest_of(std::span<const std::byte> bytes) {
   hasher h;
   h.add(bytes.data(), bytes.size());

@@ -108,6 +108,9 @@ digest digest_of(std::span<const digest> blocks,
 /// Of a run: over (name, digest) sorted by name.
 digest digest_of(const std::map<std::string, digest>& blocks);
 
+/// As errors say the shape of a tensor: [2, 3].
+std::string shown_extents(std::span<const std::int64_t> shape);
+
 /// Any bytes, for content addresses.
 digest digest_of(std::span<const std::byte> bytes);
 

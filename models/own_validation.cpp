@@ -23,12 +23,16 @@ result<void> check_own_validation(const recipe& method,
   const auto& aside = clients.own_validation;
   for (std::size_t k = 0; k < clients.train.size(); ++k)
     if (!clients.train[k].empty() && (k >= aside.size() || aside[k].empty()))
-      return fail(errc::invalid_config,
-                  "method " + in_quotes(method.name)
-                    + " looks at validation rows of each client, and "
-                    + client_named(k, users)
-                    + " has none; data that sets some aside would do");
+      return lacks_own_validation(method, client_named(k, users));
   return {};
+}
+
+tl::unexpected<error> lacks_own_validation(const recipe& method,
+                                           const std::string& client) {
+  return fail(errc::invalid_config,
+              "method " + in_quotes(method.name)
+                + " looks at validation rows of each client, and " + client
+                + " has none; data that sets some aside would do");
 }
 
 } // namespace troupe::models

@@ -20,4 +20,8 @@ result<void> check_own_validation(const recipe& method,
                                   const partition& clients,
                                   const std::vector<std::string>& users = {});
 
+/// That this client has none.
+tl::unexpected<error> lacks_own_validation(const recipe& method,
+                                           const std::string& client);
+
 } // namespace troupe::models

@@ -5,17 +5,16 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
-#include <limits>
-#include <optional>
 #include <set>
 #include <system_error>
 #include <utility>
 
 #include "core/assert.hpp"
 #include "core/json.hpp"
-#include "core/limits.hpp"
 #include "core/text.hpp"
 #include "models/files.hpp"
+#include "models/layout.hpp"
+#include "models/safetensors_header.hpp"
 
 static_assert(std::endian::native == std::endian::little,
               "values are taken as they lie in the file");
@@ -24,164 +23,15 @@ namespace troupe::models {
 
 namespace {
 
-constexpr const char* metadata_key = "__metadata__";
-
-/// A tensor and the bytes that it claims.
-struct claim {
-  tensor_spec tensor;
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-};
-
-/// A list of whole numbers from 0; nothing where it is something else.
-std::optional<std::vector<std::int64_t>> counts_in(const json* x) {
-  const auto* found = x ? x->items() : nullptr;
-  if (found == nullptr)
-    return std::nullopt;
-  std::vector<std::int64_t> all;
-  for (const auto& y : *found) {
-    const auto n = y.count();
-    if (!n || *n > std::numeric_limits<std::int64_t>::max())
-      return std::nullopt;
-    all.push_back(static_cast<std::int64_t>(*n));
-  }
-  return all;
-}
-
-/// The bytes of a tensor of f32 of this shape; nothing if they cannot be
-/// counted.
-std::optional<std::uint64_t> bytes_of(const std::vector<std::int64_t>& shape) {
-  std::uint64_t n = sizeof(float);
-  for (const auto extent : shape)
-    if (__builtin_mul_overflow(n, static_cast<std::uint64_t>(extent), &n))
-      return std::nullopt;
-  return n;
-}
-
-std::string shown(const std::vector<std::int64_t>& shape) {
-  std::string text;
-  for (const auto extent : shape)
-    text += (text.empty() ? "" : ", ") + std::to_string(extent);
-  return "[" + text + "]";
-}
-
-result<claim> parse_claim(const std::string& name, const json& x,
-                          std::string_view origin) {
-  const auto refuse = [&](const std::string& what) {
-    return fail_at(origin, "tensor " + in_quotes(name) + " " + what);
-  };
-  const auto* field = x.find("dtype");
-  const auto* dtype = field ? field->text() : nullptr;
-  if (dtype == nullptr)
-    return refuse("has no dtype");
-  if (*dtype != "F32")
-    return refuse("is " + printable(*dtype) + "; F32 would do");
-  auto shape = counts_in(x.find("shape"));
-  const auto offsets = counts_in(x.find("data_offsets"));
-  if (!shape || !offsets || offsets->size() != 2)
-    return refuse("needs a shape and two data_offsets of integers from 0");
-  claim y{.tensor = {.name = name, .shape = std::move(*shape)},
-          .begin = static_cast<std::uint64_t>(offsets->front()),
-          .end = static_cast<std::uint64_t>(offsets->back())};
-  const auto size = bytes_of(y.tensor.shape);
-  if (!size || y.end < y.begin || y.end - y.begin != *size)
-    return refuse("of shape " + shown(y.tensor.shape) + " lies at bytes "
-                  + std::to_string(y.begin) + " to " + std::to_string(y.end)
-                  + ", which is not its size");
-  return y;
-}
-
-/// What a file of so many bytes may say of its header's length.
-result<void> check_length(std::uint64_t length, std::uint64_t bytes,
-                          std::string_view origin) {
-  constexpr auto most = limits::weights_header_bytes_max;
-  if (length > bytes - sizeof length)
-    return fail_at(origin,
-                   "announces a header of " + std::to_string(length)
-                     + " bytes, which cannot be there; it is damaged or not "
-                       "a safetensors file");
-  if (length > most)
-    return fail_at(origin, "has a header of " + std::to_string(length)
-                             + " bytes, and at most " + std::to_string(most)
-                             + " are read; fewer tensors would do");
-  return {};
-}
-
-result<json> parse_header(std::string_view text, std::string_view origin) {
-  auto x = json::parse(text);
-  if (!x || !x->fields())
-    return fail_at(origin,
-                   "its header is not a JSON object; it is damaged or not a "
-                   "safetensors file");
-  return x;
-}
-
-/// The header's JSON, and its whole length with the eight bytes before it.
-result<std::pair<json, std::size_t>>
-parse_header(std::span<const std::byte> bytes, std::string_view origin) {
-  std::uint64_t length = 0;
-  if (bytes.size() < sizeof length)
-    return fail_at(origin, "ends within its header; fetch the file again");
-  std::memcpy(&length, bytes.data(), sizeof length);
-  if (const auto ok = check_length(length, bytes.size(), origin); !ok)
-    return tl::unexpected{ok.error()};
-  const auto* text =
-    reinterpret_cast<const char*>(bytes.data()) + sizeof length;
-  const std::string_view own{text, static_cast<std::size_t>(length)};
-  return parse_header(own, origin).map([&](json x) {
-    return std::pair{std::move(x), own.size() + sizeof length};
-  });
-}
-
-result<std::vector<claim>>
-parse_claims(const json& header, std::string_view origin, tensor_file& to) {
-  std::vector<claim> claims;
-  std::set<std::string_view> names;
-  for (const auto& [name, x] : *header.fields()) {
-    if (name == metadata_key) {
-      if (const auto* said = x.fields())
-        for (const auto& [key, value] : *said)
-          if (const auto* text = value.text())
-            to.metadata[key] = *text;
-      continue;
-    }
-    if (!names.insert(name).second)
-      return fail_at(origin, "has two tensors of the name " + in_quotes(name));
-    auto y = parse_claim(name, x, origin);
-    if (!y)
-      return tl::unexpected{y.error()};
-    claims.push_back(std::move(*y));
-  }
-  std::sort(claims.begin(), claims.end(), [](const claim& a, const claim& b) {
-    return std::pair{a.begin, a.end} < std::pair{b.begin, b.end};
-  });
-  return claims;
-}
-
-/// Whether these fill so many bytes. @pre they are sorted by where they lie
-result<void> check_places(std::span<const claim> claims, std::uint64_t bytes,
-                          std::string_view origin) {
-  std::uint64_t end = 0;
-  for (const auto& y : claims) {
-    if (y.begin != end)
-      return fail_at(origin,
-                     "tensor " + in_quotes(y.tensor.name) + " begins at byte "
-                       + std::to_string(y.begin) + ", but the one before ends "
-                       + "at " + std::to_string(end)
-                       + "; tensors must neither overlap nor leave gaps");
-    end = y.end;
-  }
-  if (end != bytes)
-    return fail_at(origin, "has " + std::to_string(bytes)
-                             + " bytes of values, but its header announces "
-                             + std::to_string(end) + "; fetch the file again");
-  return {};
-}
+constexpr header_type floats_alone{.name = "F32", .bytes = sizeof(float)};
+constexpr header_types types_of_weights{.all = {&floats_alone, 1},
+                                        .would_do = "F32"};
 
 tl::unexpected<error> lacks(const tensor_spec& x, const std::string& name,
                             std::string_view origin) {
   return fail_at(origin, "has no tensor " + in_quotes(name) + " of shape "
-                           + shown(x.shape) + ", which the model needs");
+                           + shown_extents(x.shape)
+                           + ", which the model needs");
 }
 
 tl::unexpected<error> is_otherwise(const std::vector<std::int64_t>& there,
@@ -189,29 +39,25 @@ tl::unexpected<error> is_otherwise(const std::vector<std::int64_t>& there,
                                    const std::string& name,
                                    std::string_view origin) {
   return fail_at(origin, "tensor " + in_quotes(name) + " has shape "
-                           + shown(there) + "; " + shown(x.shape)
-                           + " would do");
+                           + shown_extents(there) + "; "
+                           + shown_extents(x.shape) + " would do");
 }
 
 } // namespace
 
 result<tensor_file> parse_safetensors(std::span<const std::byte> bytes,
                                       std::string_view origin) {
-  const auto header = parse_header(bytes, origin);
-  if (!header)
-    return tl::unexpected{header.error()};
-  const auto payload = bytes.subspan(header->second);
+  auto parts = take_apart(bytes, types_of_weights, origin);
+  if (!parts)
+    return tl::unexpected{std::move(parts.error())};
   tensor_file x;
-  auto claims = parse_claims(header->first, origin, x);
-  if (!claims)
-    return tl::unexpected{claims.error()};
-  if (const auto ok = check_places(*claims, payload.size(), origin); !ok)
-    return tl::unexpected{ok.error()};
-  for (auto& y : *claims)
+  for (auto& y : parts->header.claims)
     x.tensors.push_back(std::move(y.tensor));
-  x.values.resize(payload.size() / sizeof(float));
-  if (!payload.empty())
-    std::memcpy(x.values.data(), payload.data(), payload.size());
+  x.metadata = std::move(parts->header.metadata);
+  const auto values = parts->values;
+  x.values.resize(values.size() / sizeof(float));
+  if (!values.empty())
+    std::memcpy(x.values.data(), values.data(), values.size());
   return x;
 }
 
@@ -294,29 +140,24 @@ safetensors_file::open(const std::filesystem::path& path) {
 }
 
 result<void> safetensors_file::read_header(std::uint64_t bytes) {
-  std::uint64_t length = 0;
-  if (bytes < sizeof length)
-    return fail_at(origin_, "ends within its header; fetch the file again");
-  if (auto ok = read(0, std::as_writable_bytes(std::span{&length, 1})); !ok)
+  std::array<std::byte, header_text_at> first{};
+  const auto there = std::span{first}.first(
+    static_cast<std::size_t>(std::min<std::uint64_t>(bytes, first.size())));
+  if (auto ok = read(0, there); !ok)
     return ok;
-  if (auto ok = check_length(length, bytes, origin_); !ok)
-    return ok;
-  std::string text(static_cast<std::size_t>(length), ' ');
-  if (auto ok = read(sizeof length, std::as_writable_bytes(std::span{text}));
+  const auto length = header_length(there, bytes, origin_);
+  if (!length)
+    return tl::unexpected{length.error()};
+  std::string text(*length, ' ');
+  if (auto ok = read(first.size(), std::as_writable_bytes(std::span{text}));
       !ok)
     return ok;
-  const auto header = parse_header(std::string_view{text}, origin_);
+  const auto begin = first.size() + text.size();
+  auto header = parse_header(text, bytes - begin, types_of_weights, origin_);
   if (!header)
-    return tl::unexpected{header.error()};
-  tensor_file names; // Of which the metadata are of no use here.
-  auto claims = parse_claims(*header, origin_, names);
-  if (!claims)
-    return tl::unexpected{claims.error()};
-  const auto first = sizeof length + length;
-  if (auto ok = check_places(*claims, bytes - first, origin_); !ok)
-    return ok;
-  for (auto& y : *claims)
-    places_[y.tensor.name] = {std::move(y.tensor.shape), first + y.begin};
+    return tl::unexpected{std::move(header.error())};
+  for (auto& y : header->claims)
+    places_[y.tensor.name] = {std::move(y.tensor.shape), begin + y.begin};
   return {};
 }
 

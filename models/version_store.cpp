@@ -1,7 +1,6 @@
 #include "models/version_store.hpp"
 
 #include <array>
-#include <cstring>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -67,20 +66,6 @@ result<std::vector<std::byte>> version_store::get(const digest& name) const {
       "its content is not what its name says: the file is damaged; "
       "restore it from a copy, or resume from an earlier version");
   return bytes;
-}
-
-result<std::vector<float>> version_store::get_values(const digest& name) const {
-  const auto bytes = get(name);
-  if (!bytes)
-    return tl::unexpected{bytes.error()};
-  if (bytes->size() % sizeof(float) != 0)
-    return fail_storing(path_of(name),
-                        "holds " + std::to_string(bytes->size())
-                          + " bytes, which are not whole values");
-  std::vector<float> values(bytes->size() / sizeof(float));
-  if (!bytes->empty())
-    std::memcpy(values.data(), bytes->data(), bytes->size());
-  return values;
 }
 
 bool version_store::contains(const digest& name) const {

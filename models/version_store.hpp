@@ -36,9 +36,6 @@ public:
   /// The bytes of that digest, checked.
   [[nodiscard]] result<std::vector<std::byte>> get(const digest& name) const;
 
-  /// The same as values. Fails also if the bytes are not whole values.
-  [[nodiscard]] result<std::vector<float>> get_values(const digest& name) const;
-
   bool contains(const digest& name) const;
 
   /// Removes the bytes of that digest. None to be there is fine.

@@ -82,12 +82,6 @@ inline visit_window::state state_of(const visit_windows& windows, visit_id x) {
                                 : found->second.of(x.number);
 }
 
-/// The newest merged visit of a client, 0 before the first.
-inline visit_number highest_of(const visit_windows& windows, client_id x) {
-  const auto found = windows.find(x);
-  return found == windows.end() ? visit_number{} : found->second.highest();
-}
-
 /// Adds what other windows say is merged.
 inline void insert_all(visit_windows& to, const visit_windows& from) {
   for (const auto& [client, window] : from)

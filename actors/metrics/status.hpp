@@ -216,7 +216,8 @@ struct process_outlay {
   double began_seconds = 0; ///< Since 1970.
   std::uint64_t files_open = 0;
   std::uint64_t files_max = 0;
-  std::uint64_t machine_bytes = 0; ///< Of the machine's memory, by whomever.
+  /// Of the machine's memory or its container's, by whomever.
+  std::uint64_t machine_bytes = 0;
   std::uint64_t machine_bytes_max = 0;
   std::uint64_t disk_free_bytes = 0; ///< Of the disk with its folder, if any.
   std::uint64_t disk_size_bytes = 0;

@@ -191,15 +191,4 @@ split_step cut_at(std::function<bool(char32_t)> test, const cut_options& how) {
     how);
 }
 
-result<split_step> pattern_split(std::string_view pattern,
-                                 std::string_view behaviour,
-                                 std::string_view origin) {
-  const auto rule = cut_rule_of(behaviour);
-  if (!rule)
-    return refuse_kind("'behavior'", behaviour, origin,
-                       "Isolated, Removed, MergedWithPrevious, MergedWithNext "
-                       "or Contiguous");
-  return cut_by(pattern, {.rule = *rule}, origin);
-}
-
 } // namespace troupe::models

@@ -194,6 +194,20 @@ result<std::vector<document>> read_documents(const user_place& from) {
     .map([&] { return std::move(out); });
 }
 
+/// One name that looks like several.
+std::string as_a_list(std::string_view x) {
+  if (x.find(',') == x.npos)
+    return {};
+  std::string out;
+  for (auto rest = shortened(x);;) {
+    const auto end = rest.find(',');
+    out += (out.empty() ? "" : ", ") + in_quotes(trimmed(rest.substr(0, end)));
+    if (end == rest.npos)
+      return "; of several, [" + out + "] would do";
+    rest.erase(0, end + 1);
+  }
+}
+
 } // namespace
 
 result<std::vector<std::string>>
@@ -243,9 +257,9 @@ read_users(const std::filesystem::path& folder,
   for (const auto& name : wanted) {
     const auto at = places->find(name);
     if (at == places->end())
-      return fail_at(folder.string(), "has no user "
-                                        + in_quotes(shortened(name))
-                                        + "; there are " + listed(*places));
+      return fail_at(folder.string(),
+                     "has no user " + in_quotes(shortened(name))
+                       + "; there are " + listed(*places) + as_a_list(name));
     auto documents = read_documents(at->second);
     if (!documents)
       return tl::make_unexpected(documents.error());

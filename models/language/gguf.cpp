@@ -10,6 +10,7 @@
 #include "core/limits.hpp"
 #include "core/text.hpp"
 #include "models/language/gguf_reader.hpp"
+#include "models/layout.hpp"
 
 static_assert(std::endian::native == std::endian::little,
               "numbers are taken as they lie in the file");
@@ -102,13 +103,6 @@ std::optional<std::uint64_t> bytes_of(const gguf_claim& x) {
   if (__builtin_mul_overflow(bytes / block_values(x.type), each, &bytes))
     return std::nullopt;
   return bytes;
-}
-
-std::string shown_extents(const std::vector<std::int64_t>& shape) {
-  std::string text;
-  for (const auto extent : shape)
-    text += (text.empty() ? "" : ", ") + std::to_string(extent);
-  return "[" + text + "]";
 }
 
 gguf_claim take_claim(header_reader& in) {

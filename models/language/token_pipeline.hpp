@@ -53,12 +53,6 @@ struct token_pipeline {
 split_step byte_level_split(std::optional<std::string> pattern,
                             bool prefix_space, std::string_view origin);
 
-/// @param behaviour "Isolated", "Removed", "MergedWithPrevious",
-/// "MergedWithNext" or "Contiguous"
-[[nodiscard]] result<split_step> pattern_split(std::string_view pattern,
-                                               std::string_view behaviour,
-                                               std::string_view origin);
-
 split_step bert_split();
 
 text_step bert_normaliser(bool clean, bool chinese, bool strip, bool lower);

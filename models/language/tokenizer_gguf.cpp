@@ -126,7 +126,7 @@ result<token_pipeline> gguf_pipeline_of(const gguf_header& header,
       return normalised(text, normal_form::nfc);
     });
   for (std::size_t i = 0; i + 1 < patterns->size(); ++i) {
-    auto step = pattern_split((*patterns)[i], "Isolated", origin);
+    auto step = cut_by((*patterns)[i], {.rule = cut_rule::isolated}, origin);
     if (!step)
       return tl::unexpected{std::move(step.error())};
     x.split.push_back(std::move(*step));

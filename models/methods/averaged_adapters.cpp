@@ -19,7 +19,7 @@ namespace {
 
 /// As much as one of CoMiGS's clients has: what all that it is compared with
 /// are given.
-constexpr std::uint32_t experts = 2;
+constexpr std::uint32_t experts = experts_otherwise;
 
 /// A group of factors: the block of its name, which all share or the client
 /// keeps. What is shared is kept, too, as the client left it.
@@ -41,7 +41,7 @@ result<held_group> held(const visit& v, std::size_t place) {
                .base = {}};
   if (v.on.blocks.find(group.name) == nullptr)
     return x;
-  x.kept_as = "left_" + group.name;
+  x.kept_as = left_of(group.name);
   return v.base(group.name, inside.values_of(place).size())
     .map([&](const base_block& base) {
       x.base = base;
@@ -62,9 +62,6 @@ result<std::vector<held_group>> begin_averaged(const visit& v) {
   }
   return v.load_buffers(buffers_family).map([&] { return std::move(all); });
 }
-
-/// What of a client is live that shares something.
-enum class moment : std::uint8_t { as_left, as_merged };
 
 /// Makes a group live. What is a client's own begins as that of all others, as
 /// in the authors' program.

@@ -144,6 +144,14 @@ const adapter_plan* own_plan(const local_problem& on) noexcept {
            : nullptr;
 }
 
+result<void> check_own_plan(const adapter_plan* own) {
+  if (own != nullptr)
+    return {};
+  return fail(errc::invalid_config,
+              "the recipe has no option 'own_rank', the rank of the adapters "
+              "that clients keep");
+}
+
 result<void> begin_common(const visit& v) {
   return check_has_base(v.on)
     .and_then([&] { return attach(v.on); })

@@ -32,6 +32,9 @@ using factors = std::vector<float>;
 const adapter_plan* common_plan(const local_problem& on) noexcept;
 const adapter_plan* own_plan(const local_problem& on) noexcept;
 
+/// Returns `invalid_config` where there is no plan of what clients keep.
+result<void> check_own_plan(const adapter_plan* own);
+
 /// Makes the buffers live, and attaches what stands inside. Returns
 /// `invalid_config` if the recipe has no adapter, or its model is not frozen.
 result<void> begin_common(const visit& v);

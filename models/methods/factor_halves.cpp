@@ -150,22 +150,22 @@ task<done> train_both(visit& v) {
 /// merge made of it, what is merged counts.
 using halves_beginning = result<begun> (*)(const visit& v);
 
-task<done> halves_home_at(visit& v, halves_beginning begin, bool as_left) {
+task<done> halves_home_at(visit& v, halves_beginning begin, moment when) {
   const auto x = co_await begin(v);
   const auto left = co_await v.own_or(adapter_family, x.adapter);
-  const auto now = as_left ? brought_here(left) : x.adapter;
+  const auto now = when == moment::as_left ? brought_here(left) : x.adapter;
   co_await compose(v.on, planned_adapters(1, {*v.on.adapters, now}));
   co_return {};
 }
 
 template <halves_beginning Begin>
 task<done> halves_home(visit& v) {
-  return halves_home_at(v, Begin, true);
+  return halves_home_at(v, Begin, moment::as_left);
 }
 
 template <halves_beginning Begin>
 task<done> halves_merged_home(visit& v) {
-  return halves_home_at(v, Begin, false);
+  return halves_home_at(v, Begin, moment::as_merged);
 }
 
 template <halves_beginning Begin>

@@ -4,8 +4,6 @@
 // begins with their mean, trains that and puts it into the client's line.
 // Nobody else offers there.
 
-#include <algorithm>
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -15,29 +13,9 @@
 #include "models/methods/common_adapter.hpp"
 #include "models/methods/lines.hpp"
 #include "models/methods/merged_scores.hpp"
+#include "models/own_validation.hpp"
 
 namespace troupe::models {
-
-std::vector<double> softmax_of_less(std::span<const double> xs) {
-  std::vector<double> result(xs.begin(), xs.end());
-  const auto least = xs.empty() ? 0.0 : *std::min_element(xs.begin(), xs.end());
-  double sum = 0;
-  for (auto& x : result)
-    sum += x = std::exp(least - x);
-  for (auto& x : result)
-    x /= sum;
-  return result;
-}
-
-std::vector<std::uint32_t> spread_rows(std::span<const std::uint32_t> rows,
-                                       std::size_t most) {
-  if (most == 0 || rows.size() <= most)
-    return {rows.begin(), rows.end()};
-  std::vector<std::uint32_t> result(most);
-  for (std::size_t i = 0; i < most; ++i)
-    result[i] = rows[i * rows.size() / most];
-  return result;
-}
 
 namespace {
 
@@ -53,11 +31,8 @@ row_list watched_rows(const visit& v) {
 result<row_list> rows_to_train_by(const visit& v) {
   auto rows = watched_rows(v);
   if (rows.empty())
-    return fail(errc::invalid_config,
-                "method " + in_quotes(v.on.method.name)
-                  + " looks at validation rows of each client, and client "
-                  + std::to_string(v.in.visit.client.value)
-                  + " has none; data that sets some aside would do");
+    return lacks_own_validation(v.on.method,
+                                client_named(v.in.visit.client.value - 1, {}));
   return rows;
 }
 

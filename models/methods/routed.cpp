@@ -29,11 +29,8 @@ namespace {
 /// Under which a client keeps the moments of the two phases, and what one has
 /// left of the other's gradient.
 constexpr const char* of_experts = "experts";
-constexpr const char* of_routers = "router";
+constexpr std::string_view of_routers = router_family;
 constexpr const char* left_gradient = "left.gradient";
-
-/// Of what routers begin with.
-constexpr double router_deviation = 0.02;
 
 /// A group of the live model, and where its factors lie among the parameters.
 struct placed_group {
@@ -46,10 +43,6 @@ struct placed_group {
     return name == router_family;
   }
 };
-
-/// What shared factors are to be live: as they were fetched, or as the client
-/// left them.
-enum class generalist_of : std::uint8_t { all, client };
 
 std::vector<placed_group> groups_of(const local_problem& on) {
   std::vector<placed_group> all;
@@ -71,11 +64,6 @@ bool is_shared(const recipe& method, const placed_group& x) {
   });
 }
 
-/// Where a client keeps a shared group as it left it.
-std::string left(const placed_group& x) {
-  return "left_" + x.name;
-}
-
 /// What a client's own begins with: of who learns alone the same as of all
 /// others, as in the authors' program. Routers that choose for nobody in
 /// particular prefer none.
@@ -91,7 +79,7 @@ std::vector<float> first_values(const placed_group& x, std::uint64_t seed,
   return values;
 }
 
-result<void> load(const visit& v, const placed_group& x, generalist_of whom,
+result<void> load(const visit& v, const placed_group& x, moment when,
                   bool is_somebodys) {
   const auto live = v.parameters().part(x.at, x.size);
   const auto put = [&](const_array from) { return v.copy(from, live); };
@@ -104,30 +92,30 @@ result<void> load(const visit& v, const placed_group& x, generalist_of whom,
   if (!base)
     return tl::unexpected{base.error()};
   // Where nobody offers, what was fetched is where all begin.
-  if (whom == generalist_of::client || !v.on.method.offers)
-    return v.own_or(left(x), base->values).and_then(put);
+  if (when == moment::as_left || !v.on.method.offers)
+    return v.own_or(left_of(x.name), base->values).and_then(put);
   return put(base->values);
 }
 
 /// Attaches what a model of so many experts has, and makes its values live.
-result<void> load_all(const visit& v, std::uint32_t experts, generalist_of whom,
+result<void> load_all(const visit& v, std::uint32_t experts, moment when,
                       bool is_somebodys) {
   if (auto ok = attach_for(v.on, experts); !ok)
     return ok;
   if (auto ok = v.load_buffers(buffers_family); !ok)
     return ok;
   for (const auto& x : groups_of(v.on))
-    if (auto ok = load(v, x, whom, is_somebodys); !ok)
+    if (auto ok = load(v, x, when, is_somebodys); !ok)
       return ok;
   return {};
 }
 
 /// What a client uses itself. Who has not trained yet uses what all share.
-result<void> settle(const visit& v, generalist_of whom) {
+result<void> settle(const visit& v, moment when) {
   const bool is_somebodys = steps_of_experts(v.in.state.get()) > 0;
   const auto experts =
     experts_of(v.on, is_somebodys ? v.in.visit.client : client_id{});
-  return load_all(v, experts, whom, is_somebodys);
+  return load_all(v, experts, when, is_somebodys);
 }
 
 /// Who learns in which phase.
@@ -198,7 +186,8 @@ task<double> learn_apart(visit& v, const std::vector<placed_group>& groups) {
                             .all = v.parameters().size()};
   const auto* state = v.in.state.get();
   optimiser by{v.on, sizes.experts, state, of_experts};
-  optimiser by_routers{v.on, sizes.all - sizes.experts, state, of_routers};
+  optimiser by_routers{v.on, sizes.all - sizes.experts, state,
+                       std::string{of_routers}};
   by_routers.hold(v.option("router_rate"));
   const bool leaks = sizes.has_routers() && v.option("grad_leak_compat") != 0;
   const auto every = static_cast<std::uint64_t>(v.option("router_every"));
@@ -258,7 +247,7 @@ result<void> hand_in(visit& v, const std::vector<placed_group>& groups) {
       if (!done)
         return done;
     }
-    if (auto ok = v.keep(shared ? left(x) : x.name, now); !ok)
+    if (auto ok = v.keep(shared ? left_of(x.name) : x.name, now); !ok)
       return ok;
   }
   return {};
@@ -266,7 +255,7 @@ result<void> hand_in(visit& v, const std::vector<placed_group>& groups) {
 
 task<done> train_routed(visit& v, bool together) {
   const auto experts = experts_of(v.on, v.in.visit.client);
-  co_await load_all(v, experts, generalist_of::all, true);
+  co_await load_all(v, experts, moment::as_merged, true);
   const auto groups = groups_of(v.on);
   double total = 0;
   if (together)
@@ -287,13 +276,13 @@ task<done> train_together(visit& v) {
 }
 
 task<done> routed_home(visit& v) {
-  co_await settle(v, generalist_of::client);
+  co_await settle(v, moment::as_left);
   co_return {};
 }
 
 /// With the generalist as it is merged.
 task<done> routed_merged_home(visit& v) {
-  co_await settle(v, generalist_of::all);
+  co_await settle(v, moment::as_merged);
   co_return {};
 }
 

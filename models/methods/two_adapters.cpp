@@ -35,11 +35,7 @@ bool has_two(const local_problem& on) {
 }
 
 result<void> check_two(const local_problem& on) {
-  if (!has_two(on) || on.own_adapters != nullptr)
-    return {};
-  return fail(errc::invalid_config,
-              "the recipe has no option 'own_rank', the rank of the adapters "
-              "that clients keep");
+  return has_two(on) ? check_own_plan(on.own_adapters) : result<void>{};
 }
 
 result<client_adapters> begin_two(const visit& v) {
@@ -149,7 +145,7 @@ result<client_adapters> fused(const local_problem& on, const client_adapters& x,
 
 /// Its own, and the merged one as it is or as the client left it. Of the one
 /// adapter, its own is what it left.
-result<client_adapters> parts_of(const visit& v, bool as_left) {
+result<client_adapters> parts_of(const visit& v, moment when) {
   return begin_two(v).and_then(
     [&](client_adapters now) -> result<client_adapters> {
       const auto left =
@@ -158,7 +154,7 @@ result<client_adapters> parts_of(const visit& v, bool as_left) {
         return tl::unexpected{left.error()};
       if (!has_two(v.on))
         now.own.assign(left->begin(), left->end());
-      if (as_left)
+      if (when == moment::as_left)
         now.common = factors(left->begin(), left->end());
       return now;
     });
@@ -168,7 +164,7 @@ task<done> fuse(visit& v) {
   const auto rows = spread_rows(v.validation_rows(), v.on.how.batch_size);
   if (rows.empty()) // What it has left stays as it is.
     co_return {};
-  const auto parts = co_await parts_of(v, false);
+  const auto parts = co_await parts_of(v, moment::as_merged);
   compass_search search{evaluations};
   while (search.goes_on()) {
     const auto at = search.next();
@@ -191,7 +187,8 @@ bool has_fused(const client_state* x) {
 /// A newcomer has the merged one alone.
 task<done> two_adapters_home(visit& v) {
   const auto* state = v.in.state.get();
-  const auto parts = co_await parts_of(v, !has_fused(state));
+  const auto when = has_fused(state) ? moment::as_merged : moment::as_left;
+  const auto parts = co_await parts_of(v, when);
   const auto whole = unfused(v.on);
   const factors otherwise{static_cast<float>(whole[0]),
                           static_cast<float>(whole[1])};

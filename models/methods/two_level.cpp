@@ -110,14 +110,6 @@ task<factors> hypergradient(visit& v, const client_adapters& now,
   co_return slopes;
 }
 
-result<void> check_has_own_plan(const local_problem& on) {
-  if (own_plan(on) != nullptr)
-    return {};
-  return fail(errc::invalid_config,
-              "the recipe has no option 'own_rank', the rank of the "
-              "adapters that clients keep");
-}
-
 /// It has trained, so it had one.
 bool lost_its_own(const client_state* x) {
   return x != nullptr && x->counters.contains(steps_counter)
@@ -136,7 +128,7 @@ result<factors> own_adapter(const visit& v, const factors& common) {
 }
 
 task<done> train_two_level(visit& v) {
-  co_await check_has_own_plan(v.on);
+  co_await check_own_plan(own_plan(v.on));
   const auto base = co_await take_common(v);
   client_adapters now{.common = brought_here(base.values), .own = {}};
   now.own = co_await own_adapter(v, now.common);

@@ -10,6 +10,7 @@
 #include "core/assert.hpp"
 #include "core/random.hpp"
 #include "core/text.hpp"
+#include "models/families.hpp"
 #include "models/labels.hpp"
 
 namespace troupe::models {
@@ -29,9 +30,9 @@ std::vector<float> initial_routers(const adapter_plan& plan,
   std::vector<float> all;
   all.reserve(plan.size());
   for (std::size_t i = 0; i < plan.tensors.size(); ++i) {
-    random_stream draws{derive_seed(seed, "router", i)};
+    random_stream draws{derive_seed(seed, router_family, i)};
     for (std::size_t j = 0; j < plan.tensors[i].size(); ++j)
-      all.push_back(static_cast<float>(0.02 * draws.normal()));
+      all.push_back(static_cast<float>(router_deviation * draws.normal()));
   }
   return all;
 }

@@ -9,6 +9,7 @@
 #include "core/json.hpp"
 #include "core/text.hpp"
 #include "node/commands/command_line.hpp"
+#include "node/config/config.hpp"
 #include "node/config/keys.hpp"
 #include "node/config/method_options.hpp"
 #include "node/config/policies_of.hpp"
@@ -299,11 +300,6 @@ exit_code check(const method_list& methods, const model_maker& make_model,
 }
 
 } // namespace
-
-exit_code check_config_with(const method_list& methods, arguments args,
-                            streams io) {
-  return check(methods, {}, args, io);
-}
 
 exit_code check_config(const host_facts& known, arguments args, streams io) {
   return check(all_methods(), known.make_model, args, io);

@@ -1,16 +1,11 @@
 #pragma once
 
 #include "node/commands/command.hpp"
-#include "node/config/config.hpp"
 
 namespace troupe::node {
 
 /// Says whether a configuration is usable, what its method discloses, and how
 /// the method stands to its publication in this pace.
 exit_code check_config(const host_facts& known, arguments args, streams io);
-
-/// The same with methods of the caller's choice, of which no run is prepared.
-exit_code check_config_with(const method_list& methods, arguments args,
-                            streams io);
 
 } // namespace troupe::node

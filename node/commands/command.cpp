@@ -143,6 +143,11 @@ exit_code dispatch(std::span<const command> all, arguments args, streams io) {
     return exit_code::usage;
   }
   const auto& name = args[0];
+  if (name == "help" && args.size() > 1) {
+    std::vector<std::string> asked{args.begin() + 1, args.end()};
+    asked.emplace_back("--help");
+    return dispatch(all, asked, io);
+  }
   if (name == "--help" || name == "-h" || name == "help") {
     list(all, io.out);
     return exit_code::ok;

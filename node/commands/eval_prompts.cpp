@@ -148,9 +148,9 @@ void print(const written_texts& x, const prompts_question& of,
     out << printable(one.of.text) << "\n  > " << printable(one.said)
         << (one.has_ended ? "\n" : " …\n");
   out << '\n'
-      << x.texts.size() << " texts, " << x.tokens << " tokens in " << std::fixed
-      << std::setprecision(1) << seconds(x.took) << " s, beam of " << of.beam
-      << '\n';
+      << so_many(x.texts.size(), "text") << ", " << so_many(x.tokens, "token")
+      << " in " << std::fixed << std::setprecision(1) << seconds(x.took)
+      << " s, beam of " << of.beam << '\n';
   if (!x.scores)
     return;
   out << std::setprecision(4) << "BLEU " << x.scores->bleu << "  NIST "

@@ -14,6 +14,7 @@
 
 #include "actors/client_store/disk_vault.hpp"
 #include "core/text.hpp"
+#include "models/families.hpp"
 #include "models/files.hpp"
 #include "models/inner_setup.hpp"
 #include "node/commands/computed_again.hpp"
@@ -66,7 +67,7 @@ result<std::vector<models::fetched_block>> unserved(const workload& work,
   std::vector<models::fetched_block> out;
   for (const auto& block : work.blocks->blocks) {
     for (const auto& [who, state] : states)
-      if (!state->blocks.contains("left_" + block.name))
+      if (!state->blocks.contains(models::left_of(block.name)))
         return no_routers("clients of this run's method, " + work.method.name
                           + ", do not keep " + in_quotes(block.name)
                           + ", and the server alone has it");

@@ -17,6 +17,7 @@
 #include "models/language/token_ids.hpp"
 #include "models/language/token_rows.hpp"
 #include "models/layout.hpp"
+#include "node/task/language_model.hpp"
 #include "node/task/torch_model.hpp"
 
 namespace troupe::node {
@@ -95,16 +96,6 @@ std::string words_of_loss(double x) {
   return std::isnan(x) ? "no number" : "beyond all numbers";
 }
 
-result<void> check_is_causal(const text_question& x,
-                             const models::language_spec& spec) {
-  if (spec.is_causal())
-    return {};
-  return fail(errc::invalid_config,
-              x.model + ": is " + models::describe(spec)
-                + ", which sees the tokens that it should foretell; a gpt2 or "
-                  "a llama would do");
-}
-
 json to_json(const text_worth& x, const text_question& of) {
   json tokenizer{{"kind", x.by->kind()},
                  {"size", x.by->size()},
@@ -149,7 +140,7 @@ result<text_worth> worth_of(const text_question& x,
   if (!base)
     return tl::make_unexpected(base.error());
   const auto& spec = (*base)->spec();
-  if (auto ok = check_is_causal(x, spec); !ok)
+  if (auto ok = check_is_causal(spec, x.model); !ok)
     return tl::make_unexpected(ok.error());
   auto by = models::load_tokenizer_for(x.model, x.tokenizer);
   if (!by)

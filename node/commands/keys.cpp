@@ -235,9 +235,9 @@ exit_code list(arguments args, streams io) {
   for (const auto& x : all) {
     io.out << state_of(x) << ' ';
     if (x.what)
-      io.out << x.what->name << ", up to " << x.what->numbers
-             << " clients of the run, own data as " << x.what->clients
-             << ", expires " << moment_of(x.what->expires_ms);
+      io.out << x.what->name << ", up to " << so_many(x.what->numbers, "client")
+             << " of the run, own data as " << x.what->clients << ", expires "
+             << moment_of(x.what->expires_ms);
     else
       io.out << "(" << printable(x.what.error().context) << ')';
     io.out << ' ' << printable(x.file) << '\n';

@@ -79,6 +79,10 @@ result<void> check_predicts(const finished_run& run) {
     return refuse("the run learned from a problem that has no examples, so no "
                   "inputs can be like them; one of images, tables or "
                   "synthetic examples would do");
+  if (run.x.data.is_language() && !run.x.data.foretells_tokens())
+    return refuse("the run learned what is known of texts, and nothing answers "
+                  "texts yet; troupe eval RUN says how its models do on those "
+                  "that it has");
   if (run.x.data.is_language())
     return refuse("the run learned from texts, and no table or image is like "
                   "them; troupe eval --model FOLDER --text FILE would do");

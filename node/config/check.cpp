@@ -363,9 +363,11 @@ private:
     for (const auto& name : names)
       all += (all.empty() ? "" : ", ") + name;
     const auto near = nearest(x_.method, names);
-    refuse("method", "unknown method '" + shortened(x_.method) + "'"
-                       + (near.empty() ? "" : ", did you mean '" + near + "'?")
-                       + " There are: " + all);
+    refuse("method",
+           "unknown method '" + shortened(x_.method) + "'"
+             + (near.empty() ? "; there are: "
+                             : ", did you mean '" + near + "'? There are: ")
+             + all);
   }
 
   const experiment& x_;

@@ -6,6 +6,7 @@
 #include "actors/record/begin_lines.hpp"
 #include "actors/record/events.hpp"
 #include "core/json.hpp"
+#include "core/text.hpp"
 #include "node/config/policies_of.hpp"
 #include "node/report/routing.hpp"
 #include "node/run/federation.hpp"
@@ -233,7 +234,7 @@ private:
       return ok;
     say((in_.resume.empty() ? "running " : "resuming ") + x_.method + " under "
         + std::string{policies::to_string(x_.pace.mode)} + " with "
-        + std::to_string(x_.clients.clients) + " clients; folder "
+        + so_many(x_.clients.clients, "client") + "; folder "
         + folder_->path().string());
     if (display_ && !in_.resume.empty())
       display_->begin(watching_->report());

@@ -53,7 +53,9 @@ result<void> stand_inside(const inner_maker& make, models::local_task& task) {
   for (const auto* plan : {&plans.adapter, &plans.own_adapter})
     if (*plan)
       groups.push_back(
-        {.name = groups.empty() ? "adapter" : "own_adapter", .plan = **plan});
+        {.name = std::string{groups.empty() ? models::adapter_family
+                                            : models::own_adapter_family},
+         .plan = **plan});
   task.inside = std::move(plans);
   return (*model)->inside()->attach(std::move(groups), nullptr);
 }

@@ -79,16 +79,12 @@ models::language_spec spec_of(const experiment& x, const model_options& m,
   return to;
 }
 
-/// Who is asked for the next token must not see it.
-result<void> check_is_causal(const experiment& of,
-                             const models::language_spec& x,
-                             const std::string& origin) {
-  if (x.is_causal() || !of.data.foretells_tokens())
-    return {};
-  return fail(errc::invalid_config,
-              origin + ": is " + models::describe(x)
-                + ", which sees the tokens that it should foretell; a gpt2 or "
-                  "a llama would do");
+/// Where the run asks for that.
+result<void> check_sees_enough(const experiment& of,
+                               const models::language_spec& x,
+                               const std::string& origin) {
+  return of.data.foretells_tokens() ? check_is_causal(x, origin)
+                                    : result<void>{};
 }
 
 } // namespace
@@ -110,7 +106,7 @@ base_of(const experiment& x, const model_options& what,
     auto base = models::open_base(what.path, storage_of(what.storage));
     if (!base)
       return base;
-    if (auto ok = check_is_causal(x, (*base)->spec(), what.path); !ok)
+    if (auto ok = check_sees_enough(x, (*base)->spec(), what.path); !ok)
       return tl::make_unexpected(ok.error());
     return base;
   }
@@ -120,7 +116,7 @@ base_of(const experiment& x, const model_options& what,
   const auto spec = spec_of(x, what, vocabulary);
   if (auto ok = models::check_spec(spec, "[model]"); !ok)
     return fail(errc::invalid_config, ok.error().context);
-  if (auto ok = check_is_causal(x, spec, "[model]"); !ok)
+  if (auto ok = check_sees_enough(x, spec, "[model]"); !ok)
     return tl::make_unexpected(ok.error());
   if (auto ok = check_weights(spec, memory_there()); !ok)
     return tl::make_unexpected(ok.error());
@@ -137,6 +133,16 @@ std::function<error(error)> spoken_of(const experiment& x,
     e.context = origin + ": " + e.context;
     return e;
   };
+}
+
+result<void> check_is_causal(const models::language_spec& x,
+                             const std::string& origin) {
+  if (x.is_causal())
+    return {};
+  return fail(errc::invalid_config,
+              origin + ": is " + models::describe(x)
+                + ", which sees the tokens that it should foretell; a gpt2 or "
+                  "a llama would do");
 }
 
 } // namespace troupe::node

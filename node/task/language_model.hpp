@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "core/result.hpp"
 #include "models/language/base.hpp"
+#include "models/language/spec.hpp"
 #include "node/config/experiment.hpp"
 
 namespace troupe::node {
@@ -25,5 +27,10 @@ base_of(const experiment& x, const model_options& what,
 /// file and, where that is named, the tokenizer whose tokens the rows have.
 std::function<error(error)> spoken_of(const experiment& x,
                                       const model_options& what);
+
+/// Who is asked for the next token must not see it. Returns `invalid_config`,
+/// with `origin`.
+[[nodiscard]] result<void> check_is_causal(const models::language_spec& x,
+                                           const std::string& origin);
 
 } // namespace troupe::node

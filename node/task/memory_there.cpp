@@ -1,41 +1,17 @@
 #include "node/task/memory_there.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <limits>
 #include <string>
 
 #include "models/language/names.hpp"
+#include "models/machine_memory.hpp"
 
 namespace troupe::node {
 
 namespace {
 
 constexpr auto bytes_most = std::numeric_limits<std::uint64_t>::max();
-
-/// What stands behind a word of /proc/meminfo, in bytes; 0: it is not there.
-std::uint64_t bytes_behind(const std::string& word) {
-  std::ifstream file{"/proc/meminfo"};
-  std::string found;
-  std::uint64_t kib = 0;
-  while (file >> found)
-    if (found == word && file >> kib)
-      return kib << 10;
-  return 0;
-}
-
-/// "max" is no number.
-std::uint64_t bytes_of_group() {
-  std::uint64_t least = bytes_most;
-  for (const auto* path : {"/sys/fs/cgroup/memory.max",
-                           "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-    std::ifstream file{path};
-    std::uint64_t found = 0;
-    if (file >> found && found > 0)
-      least = std::min(least, found);
-  }
-  return least;
-}
 
 std::uint64_t times(std::uint64_t a, std::uint64_t b) {
   return b > 0 && a > bytes_most / b ? bytes_most : a * b;
@@ -55,10 +31,10 @@ result<void> refuse_beyond(std::uint64_t bytes,
 } // namespace
 
 std::optional<std::uint64_t> memory_there() {
-  const auto machine = bytes_behind("MemTotal:");
-  if (machine == 0)
+  const auto x = models::look_at_memory();
+  if (x.bytes_max == 0)
     return std::nullopt;
-  return std::min(machine + bytes_behind("SwapTotal:"), bytes_of_group());
+  return std::min(x.bytes_max + x.swap_bytes_max, x.group_bytes_max);
 }
 
 result<void> check_weights(const models::language_spec& x,

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/clock.hpp"
+#include "models/machine_memory.hpp"
 #include "node/watch/memory_taken.hpp"
 
 namespace troupe::node {
@@ -111,11 +112,9 @@ bool outlay::look() {
 void outlay::look_closely() {
   last_.files_open = files_open();
   last_.files_max = files_max();
-  constexpr const char* memory = "/proc/meminfo"; // In KiB.
-  last_.machine_bytes_max = number_in(memory, "MemTotal:") << 10;
-  const auto free = number_in(memory, "MemAvailable:") << 10;
-  last_.machine_bytes =
-    last_.machine_bytes_max > free ? last_.machine_bytes_max - free : 0;
+  const auto memory = models::look_at_memory();
+  last_.machine_bytes_max = memory.bytes_max;
+  last_.machine_bytes = memory.bytes;
   std::error_code failed;
   const auto disk =
     folder_.empty() ? fs::space_info{} : fs::space(folder_, failed);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/json.hpp"
+#include "core/text.hpp"
 #include "node/report/facts.hpp"
 #include "node/watch/metric_lines.hpp"
 
@@ -235,12 +236,10 @@ std::string to_text(const run_summary& x) {
     text += format("  best       version %llu, %.4f on validation data\n",
                    static_cast<unsigned long long>(x.best->head.value),
                    x.best->metric);
-  text += format("  versions   %llu of %llu visits",
-                 static_cast<unsigned long long>(x.versions),
-                 static_cast<unsigned long long>(x.visits));
+  text += "  versions   " + std::to_string(x.versions) + " of "
+          + so_many(x.visits, "visit");
   if (x.rounds)
-    text +=
-      format(" in %llu rounds", static_cast<unsigned long long>(*x.rounds));
+    text += " in " + so_many(*x.rounds, "round");
   text += "\n  values     ";
   for (const auto& [family, count] : x.values)
     text += (family == x.values.begin()->first ? "" : ", ") + family + ' '

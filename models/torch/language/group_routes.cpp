@@ -7,6 +7,7 @@
 
 #include "core/assert.hpp"
 #include "core/text.hpp"
+#include "models/families.hpp"
 #include "models/language/names.hpp"
 #include "models/language/router_tensors.hpp"
 #include "models/torch/group_buffers.hpp"
@@ -15,15 +16,13 @@ namespace troupe::models {
 
 namespace {
 
-constexpr const char* routers_name = "router";
-
 result<void> refuse(std::string what) {
   return fail(errc::invalid_config, std::move(what));
 }
 
 inner_group make_routers(const language_spec& spec, const routing_options& how,
                          std::size_t model_size) {
-  inner_group x{.name = routers_name, .plan = {}};
+  inner_group x{.name = std::string{router_family}, .plan = {}};
   x.plan.model_size = model_size;
   x.plan.tensors = router_tensors(spec, how);
   return x;
@@ -49,7 +48,7 @@ result<void> check_options(const routing_options& how) {
 
 result<void> group_buffers::check_expert(const inner_group& x,
                                          const routing_options& how) const {
-  if (x.name == routers_name)
+  if (x.name == router_family)
     return refuse(in_quotes(x.name)
                   + " has the name of what finds experts; "
                     "another would do");

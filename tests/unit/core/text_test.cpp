@@ -35,6 +35,12 @@ TEST(short_digest, is_its_beginning_whatever_others_wrote_there) {
   EXPECT_EQ(short_digest("a\n\x1b"), "a\\x0a\\x1b");
 }
 
+TEST(so_many, is_one_or_several) {
+  EXPECT_EQ(so_many(1, "client"), "1 client");
+  EXPECT_EQ(so_many(0, "round"), "0 rounds");
+  EXPECT_EQ(so_many(12, "text"), "12 texts");
+}
+
 TEST(trimmed, is_without_what_stands_around_it) {
   EXPECT_EQ(trimmed(" \ta b\r\n"), "a b");
   EXPECT_EQ(trimmed("alone"), "alone");

@@ -93,14 +93,14 @@ TEST(safetensors, refuses_every_truncation_and_every_tail) {
 TEST(safetensors, reads_no_header_that_takes_gigabytes) {
   EXPECT_EQ(refusal(file(std::string((4 << 20) + 1, ' '), 0)),
             "has a header of 4194305 bytes, and at most 4194304 are read; "
-            "fewer tensors would do");
+            "fewer tensors in a file would do");
   EXPECT_TRUE(parsed(file("{}" + std::string((4 << 20) - 2, ' '), 0)));
 }
 
 // A name may be anything, and errors are read on terminals.
 TEST(safetensors, shows_what_names_would_do_to_a_terminal) {
   EXPECT_EQ(refusal(file(R"({"a\u001b[2J\n":3})", 0)),
-            "tensor 'a\\x1b[2J\\x0a' has no dtype");
+            "'a\\x1b[2J\\x0a' has no dtype; it is damaged");
 }
 
 TEST(safetensors, says_what_is_wrong_and_what_would_do) {
@@ -117,33 +117,33 @@ TEST(safetensors, says_what_is_wrong_and_what_would_do) {
             "its header is not a JSON object; it is damaged "
             "or not a safetensors file");
   EXPECT_EQ(refusal(file("{" + one("F16", "[2]", "[0,4]") + "}", 4)),
-            "tensor 'a' is F16; F32 would do");
-  EXPECT_EQ(refusal(file(R"({"a":3})", 0)), "tensor 'a' has no dtype");
+            "'a' is of type F16, which is not read here; F32 would do");
+  EXPECT_EQ(refusal(file(R"({"a":3})", 0)), "'a' has no dtype; it is damaged");
   EXPECT_EQ(refusal(file("{" + one("F32", "[-2]", "[0,8]") + "}", 8)),
-            "tensor 'a' needs a shape and two data_offsets of integers from 0");
+            "'a' needs a shape and two data_offsets of whole numbers from 0; "
+            "it is damaged");
   EXPECT_EQ(refusal(file("{" + one("F32", "[2]", "[0]") + "}", 8)),
-            "tensor 'a' needs a shape and two data_offsets of integers from 0");
-  EXPECT_EQ(
-    refusal(file("{" + one("F32", "[2]", "[0,4]") + "}", 8)),
-    "tensor 'a' of shape [2] lies at bytes 0 to 4, which is not its size");
-  EXPECT_EQ(
-    refusal(file("{" + one("F32", "[2]", "[8,0]") + "}", 8)),
-    "tensor 'a' of shape [2] lies at bytes 8 to 0, which is not its size");
+            "'a' needs a shape and two data_offsets of whole numbers from 0; "
+            "it is damaged");
+  EXPECT_EQ(refusal(file("{" + one("F32", "[2]", "[0,4]") + "}", 8)),
+            "'a' of shape [2] lies at bytes 0 to 4, which is not its size; it "
+            "is damaged");
+  EXPECT_EQ(refusal(file("{" + one("F32", "[2]", "[8,0]") + "}", 8)),
+            "'a' of shape [2] lies at bytes 8 to 0, which is not its size; it "
+            "is damaged");
   // 2^32 * 2^32 wraps around to the 0 bytes that are there.
-  EXPECT_EQ(
-    refusal(
-      file("{" + one("F32", "[4294967296,4294967296]", "[0,0]") + "}", 0)),
-    "tensor 'a' of shape [4294967296, 4294967296] lies at bytes 0 to 0, "
-    "which is not its size");
-  EXPECT_EQ(
-    refusal(file("{" + one("F32", "[1]", "[4,8]") + "}", 8)),
-    "tensor 'a' begins at byte 4, but the one before ends at 0; tensors must "
-    "neither overlap nor leave gaps");
+  EXPECT_EQ(refusal(file(
+              "{" + one("F32", "[4294967296,4294967296]", "[0,0]") + "}", 0)),
+            "'a' of shape [4294967296, 4294967296] lies at bytes 0 to 0, "
+            "which is not its size; it is damaged");
+  EXPECT_EQ(refusal(file("{" + one("F32", "[1]", "[4,8]") + "}", 8)),
+            "'a' begins at byte 4, but the one before ends at 0; tensors must "
+            "neither overlap nor leave gaps");
   EXPECT_EQ(refusal(file(
               "{" + one("F32", "[2]", "[0,8]")
                 + R"(,"b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})",
               12)),
-            "tensor 'b' begins at byte 4, but the one before ends at 8; "
+            "'b' begins at byte 4, but the one before ends at 8; "
             "tensors must neither "
             "overlap nor leave gaps");
   EXPECT_EQ(

@@ -64,9 +64,9 @@ TEST(visit_windows, of_several_lines_say_what_is_merged_into_any) {
   for (const auto number : {68u, 70u})
     EXPECT_EQ(state_of(one, {{1}, {number}}), visit_window::state::merged);
   EXPECT_EQ(state_of(one, {{1}, {69}}), visit_window::state::open);
-  EXPECT_EQ(highest_of(one, {1}), visit_number{70});
-  EXPECT_EQ(highest_of(one, {2}), visit_number{});
-  EXPECT_EQ(highest_of(one, {3}), visit_number{1});
+  EXPECT_EQ(one.at({1}).highest(), visit_number{70});
+  EXPECT_FALSE(one.contains({2}));
+  EXPECT_EQ(one.at({3}).highest(), visit_number{1});
 }
 
 } // namespace troupe::policies

@@ -1,4 +1,4 @@
-#include "models/language/token_pipeline.hpp"
+#include "models/language/pipeline_steps.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -114,7 +114,8 @@ TEST(pipeline, cuts_as_files_of_gguf_name_it) {
     pieces xs{text};
     const auto patterns = patterns_of(pre);
     for (const auto& pattern : *patterns) {
-      const auto step = pattern_split(pattern, "Isolated", "some.gguf");
+      const auto step =
+        cut_by(pattern, {.rule = cut_rule::isolated}, "some.gguf");
       EXPECT_TRUE(step) << step.error().context;
       xs = (*step)(std::move(xs)).value();
     }

@@ -8,7 +8,7 @@
 
 #include "core/json.hpp"
 #include "core/text.hpp"
-#include "models/language/token_pipeline.hpp"
+#include "models/language/pipeline_steps.hpp"
 #include "tests/support/reference_values.hpp"
 
 namespace troupe::models::reference_patterns_test {
@@ -45,7 +45,7 @@ TEST(reference_patterns, cut_where_the_reference_cuts) {
   ASSERT_GT(list_in(all, "patterns").size(), 100u);
   for (const auto& one : list_in(all, "patterns")) {
     const auto& pattern = *one.find("pattern")->text();
-    const auto cut = pattern_split(pattern, "Isolated", "some.json");
+    const auto cut = cut_by(pattern, {.rule = cut_rule::isolated}, "some.json");
     ASSERT_TRUE(cut) << cut.error().context;
     const auto& expected = list_in(one, "pieces");
     ASSERT_EQ(expected.size(), texts.size());
@@ -62,7 +62,7 @@ TEST(reference_patterns, have_the_letters_that_the_reference_has) {
   ASSERT_GT(list_in(all, "classes").size(), 30u);
   for (const auto& one : list_in(all, "classes")) {
     const auto& pattern = *one.find("pattern")->text();
-    const auto cut = pattern_split(pattern, "Isolated", "some.json");
+    const auto cut = cut_by(pattern, {.rule = cut_rule::isolated}, "some.json");
     ASSERT_TRUE(cut) << cut.error().context;
     EXPECT_EQ(pieces(*cut, letters), sizes_in(*one.find("pieces"))) << pattern;
   }

@@ -117,15 +117,17 @@ TEST(shard, refuses_tensors_that_lie_otherwise) {
                        8),
             "PATH: 'b' begins at byte 4, but the one before ends at 2; tensors "
             "must neither overlap nor leave gaps");
-  EXPECT_EQ(refusal_of(said("a", "F16", "[2]", 0, 5), 5),
-            "PATH: 'a' lies at bytes 0 to 5, which is not its size; it is "
-            "damaged");
-  EXPECT_EQ(refusal_of(said("a", "F16", "[2]", 4, 0), 4),
-            "PATH: 'a' lies at bytes 4 to 0, which is not its size; it is "
-            "damaged");
   EXPECT_EQ(
-    refusal_of(said("a", "F32", "[4611686018427387904,4]", 0, 0), 0),
-    "PATH: 'a' lies at bytes 0 to 0, which is not its size; it is damaged")
+    refusal_of(said("a", "F16", "[2]", 0, 5), 5),
+    "PATH: 'a' of shape [2] lies at bytes 0 to 5, which is not its size; it is "
+    "damaged");
+  EXPECT_EQ(
+    refusal_of(said("a", "F16", "[2]", 4, 0), 4),
+    "PATH: 'a' of shape [2] lies at bytes 4 to 0, which is not its size; it is "
+    "damaged");
+  EXPECT_EQ(refusal_of(said("a", "F32", "[4611686018427387904,4]", 0, 0), 0),
+            "PATH: 'a' of shape [4611686018427387904, 4] lies at bytes 0 to 0, "
+            "which is not its size; it is damaged")
     << "2^66 bytes are none";
   EXPECT_EQ(refusal_of(said("a", "F16", "[1,1,1,1,1,1,1,1,1]", 0, 2), 2),
             "PATH: 'a' has 9 extents; at most 8 would do");
@@ -152,7 +154,7 @@ TEST(shard, refuses_headers_that_cannot_be) {
             "cannot be there; it is damaged or not a safetensors file");
   EXPECT_EQ(refusal(file(std::string((4 << 20) + 1, ' '), 0)),
             "PATH: has a header of 4194305 bytes, and at most 4194304 are "
-            "read; shards would do");
+            "read; fewer tensors in a file would do");
   EXPECT_EQ(refusal(file("[]", 0)),
             "PATH: its header is not a JSON object; it is damaged or not a "
             "safetensors file");

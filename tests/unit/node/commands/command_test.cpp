@@ -83,6 +83,16 @@ TEST(command, each_has_help_with_an_example) {
   }
 }
 
+TEST(command, help_of_one_is_its_own) {
+  for (const auto& y : basic_commands({})) {
+    const auto x = run({"help", y.name});
+    EXPECT_EQ(x.how, exit_code::ok);
+    EXPECT_EQ(x.out, run({y.name, "--help"}).out);
+  }
+  EXPECT_EQ(run({"help", "docter"}).err, run({"docter"}).err);
+  EXPECT_EQ(run({"help"}).out, run({"--help"}).out);
+}
+
 TEST(command, each_refuses_what_it_does_not_know) {
   for (const auto& y : basic_commands({})) {
     const auto x = run({y.name, "--zebra"});

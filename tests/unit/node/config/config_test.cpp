@@ -137,22 +137,26 @@ INSTANTIATE_TEST_SUITE_P(
                "[data]\nshift = 'labels'\nclusters = 4",
                "a.toml:6: 'clusters' must be at most 'clients', which is 3, or "
                "some are without a client; found 4"},
-    bad_config{"rounds = 1\nalpha = 0.1\n[partition]\nalpha = 0.2",
-               "a.toml:4: 'partition.alpha' is given twice, also at a.toml:2"},
+    bad_config{
+      "rounds = 1\nalpha = 0.1\n[partition]\nalpha = 0.2",
+      "a.toml:4: 'partition.alpha' is given twice, also at a.toml:2"}));
+
+INSTANTIATE_TEST_SUITE_P(
+  pixels_lists_and_methods, bad_configs,
+  ::testing::Values(
     bad_config{"rounds = 1\nmethod = 'floral'",
                "a.toml:2: method 'floral' is not built yet"},
     bad_config{
       "rounds = 1\nmethod = 'fedavgg'",
       "a.toml:2: unknown method 'fedavgg', did you mean 'fedavg'? There are: "
       "fedavg, fedprox, scaffold, local"},
+    bad_config{"rounds = 1\nmethod = 'fedavg,fedprox,scaffold'",
+               "a.toml:2: unknown method 'fedavg,fedprox,scaffold'; there are: "
+               "fedavg, fedprox, scaffold, local"},
     bad_config{
       "rounds = 1\nmethod = 'fedprox'\n[options]\nproximol = 1",
       "a.toml:4: method 'fedprox' has no option 'proximol'; did you mean "
-      "'proximal'?"}));
-
-INSTANTIATE_TEST_SUITE_P(
-  pixels_and_lists, bad_configs,
-  ::testing::Values(
+      "'proximal'?"},
     bad_config{
       "rounds = 1\n[data]\nmean = 0.5",
       "a.toml:3: 'data.mean' must be a list of up to 64, each a number "

@@ -1,0 +1,21 @@
+#include "node/watch/summary.hpp"
+
+#include <gmock/gmock.h>
+
+namespace troupe::node::summary_test {
+
+using ::testing::HasSubstr;
+
+TEST(summary, counts_one_as_one) {
+  run_summary x;
+  x.versions = 1;
+  x.visits = 1;
+  x.rounds = 1;
+  EXPECT_THAT(to_text(x), HasSubstr("  versions   1 of 1 visit in 1 round\n"));
+  x.visits = 12;
+  x.rounds = 3;
+  EXPECT_THAT(to_text(x),
+              HasSubstr("  versions   1 of 12 visits in 3 rounds\n"));
+}
+
+} // namespace troupe::node::summary_test
