@@ -26,7 +26,7 @@ std::uint64_t number_behind(const fs::path& path, const std::string& word) {
 }
 
 /// The number that a file begins with; 0: it has none.
-std::uint64_t number_of(const fs::path& path) {
+std::uint64_t first_number_in(const fs::path& path) {
   std::ifstream file{path};
   std::uint64_t number = 0;
   return file >> number ? number : 0;
@@ -59,7 +59,7 @@ machine_memory look_at_memory(const fs::path& root) {
                    .bytes = total > free ? total - free : 0};
   const auto groups = root / "sys/fs/cgroup";
   for (const auto& files : versions) {
-    const auto most = number_of(groups / files.bytes_max);
+    const auto most = first_number_in(groups / files.bytes_max);
     if (most == 0 || most >= x.group_bytes_max)
       continue;
     x.group_bytes_max = most;
@@ -67,7 +67,7 @@ machine_memory look_at_memory(const fs::path& root) {
       continue;
     x.bytes_max = most;
     const auto unused = number_behind(groups / files.counts, files.unused);
-    x.bytes = number_of(groups / files.bytes);
+    x.bytes = first_number_in(groups / files.bytes);
     x.bytes -= std::min(x.bytes, unused);
   }
   return x;
