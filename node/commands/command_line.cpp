@@ -90,7 +90,7 @@ void command_line::add(const std::string& name, target to,
   if (how.range)
     x->check(CLI::Range(how.range->first, how.range->second));
   if (how.above_zero)
-    x->check(CLI::PositiveNumber)->check(is_finite());
+    x->check(is_finite())->check(CLI::PositiveNumber);
   if (how.not_empty)
     x->check(CLI::Validator{
       [](const std::string& said) {

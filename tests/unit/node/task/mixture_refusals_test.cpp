@@ -36,7 +36,7 @@ const std::string linear = "floral/synthetic_linear.toml";
 
 TEST(mixture_refusals, of_ranks_hold_for_adapters_that_clients_keep) {
   EXPECT_EQ(refusal(two_levels, {}), "accepted");
-  EXPECT_THAT(refusal(two_levels, {"own_rank=50"}), HasSubstr("rank 50"));
+  EXPECT_THAT(refusal(two_levels, {"own_rank=50"}), HasSubstr("'options.own_rank' is 50"));
   EXPECT_THAT(refusal(two_levels, {"own_rank=0"}),
               HasSubstr("'own_rank' must be an integer from 1 to 65536"));
 }
