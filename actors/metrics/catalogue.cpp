@@ -206,9 +206,13 @@ std::vector<metric> of_work() {
           "The same by the device that they compute on.",
           {device, {"state", {"busy", "idle"}}}),
     gauge("troupe_device_memory_bytes", "bytes", home::all,
-          "What of the device's memory is in use, by whomever.", {device}),
+          "What of the device's memory is in use, by whomever; in a container "
+          "whose control group may have less than the machine, what that group "
+          "has taken.",
+          {device}),
     gauge("troupe_device_memory_bytes_limit", "bytes", home::all,
-          "What it has.", {device}),
+          "What it has; of such a container what its group may have.",
+          {device}),
     gauge("troupe_worker_queue_jobs", "jobs", home::all,
           "Clients' jobs that wait for a worker, by the device that they wait "
           "for.",

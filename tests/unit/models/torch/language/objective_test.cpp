@@ -210,7 +210,8 @@ TEST(language_objective, is_worth_the_same_trained_or_frozen) {
       made({}, base_by_rule(tiny_spec(config)), unequal_rows())
         ->evaluate(split::test, rows);
     ASSERT_TRUE(learned && frozen);
-    EXPECT_EQ(learned->loss, frozen->loss);
+    // Norms of weights that nobody trains add up in another order.
+    EXPECT_NEAR(learned->loss / frozen->loss, 1, 1e-6);
     EXPECT_EQ(learned->correct, frozen->correct);
   }
 }
