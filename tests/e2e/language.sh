@@ -91,7 +91,7 @@ python3 -c 'import sys; base, merged = map(float, sys.argv[1:]); assert 1 < merg
   "$(worth "$scratch/de.txt")" "$(model=$scratch/merged worth "$scratch/de.txt")" || fail "a merged model has learned nothing"
 echo "der" >"$scratch/prompts.txt"
 "$troupe" eval --model "$scratch/merged" --prompts "$scratch/prompts.txt" --tokens 4 >"$scratch/out" 2>&1 &&
-  grep -q "1 texts" "$scratch/out" || fail "a merged model does not write"
+  grep -q "1 text" "$scratch/out" || fail "a merged model does not write"
 
 # Clients write by models of their own: where nobody learns that is what the base writes by itself, and what it is worth there.
 described() { # NAME SETTINGS…

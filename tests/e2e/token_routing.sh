@@ -187,7 +187,7 @@ served=("$scratch/brought.toml" --insecure --set clients=1)
 # Who trained with three experts and comes again with two is told so, and keeps what it has.
 serve lasting "${often[@]}" --set rounds=4000 --folder "$scratch/lasting"
 user fr --experts 3
-has_versions "$scratch/lasting" 2
+has_versions "$(echo "$scratch"/lasting/*)" 2
 tell TERM "$joined"
 ends_with 0 "$joined" "a process that is told to end"
 before=$(sha256sum "$scratch"/store-fr/run-*/joined.json)
