@@ -29,6 +29,8 @@ clients = 12
 mode = "fedbuff"
 buffer_size = {buffer}
 concurrency = 12
+# Who is behind a slow link is thousands of versions behind those on a fast machine.
+staleness_max = 1000000
 [model]
 kind = "softmax"
 [training]

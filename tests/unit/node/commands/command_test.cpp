@@ -88,7 +88,7 @@ TEST(command, help_of_one_is_its_own) {
     const auto x = run({"help", y.name});
     EXPECT_EQ(x.how, exit_code::ok);
     // What excludes what is listed in no order.
-    EXPECT_THAT(x.out, HasSubstr("Usage: troupe " + y.name));
+    EXPECT_THAT(x.out, HasSubstr("troupe " + y.name));
     EXPECT_THAT(x.out, HasSubstr("Example:\n  troupe " + y.name));
   }
   EXPECT_EQ(run({"help", "docter"}).err, run({"docter"}).err);
