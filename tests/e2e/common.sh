@@ -160,3 +160,19 @@ refused() { # CODE TEXT ARGUMENTS…
   [ $code = "$1" ] && grep -q -- "$2" "$scratch/err" ||
     fail "troupe ${*:3}: $code and not $1, or without '$2'"
 }
+
+# Of the settings in `run`, and where there are several of the `method`.
+run=()
+ends() { # NAME SETTINGS…
+  "$troupe" run "${run[@]}" --folder "$scratch/$1" "${@:2}" --format json >"$scratch/$1.out" 2>"$scratch/$1.err" ||
+    fail "a run '$1' fails"
+}
+same() { # NAME KEY…: as the first run of this method
+  local key wanted found
+  for key in "${@:2}"; do
+    wanted=$(value_in "$scratch/one.out" "$key")
+    found=$(value_in "$scratch/$1.out" "$key")
+    [ "$wanted" != None ] || fail "'one'${method:+ of $method} has no $key"
+    [ "$found" = "$wanted" ] || fail "'$1'${method:+ of $method} has another $key"
+  done
+}

@@ -28,19 +28,6 @@ learning_rate = 0.05
 TOML
 run=("$scratch/small.toml")
 
-ends() { # NAME SETTINGS…
-  "$troupe" run "${run[@]}" --folder "$scratch/$1" "${@:2}" --format json >"$scratch/$1.out" 2>"$scratch/$1.err" ||
-    fail "a run '$1' fails"
-}
-same() { # NAME KEY…: as the first run of this method
-  local key wanted found
-  for key in "${@:2}"; do
-    wanted=$(value_in "$scratch/one.out" "$key")
-    found=$(value_in "$scratch/$1.out" "$key")
-    [ "$wanted" != None ] || fail "'one' of $method has no $key"
-    [ "$found" = "$wanted" ] || fail "'$1' of $method has another $key"
-  done
-}
 replays() { # NAME
   "$troupe" replay "$(echo "$scratch/$1"/*)" >"$scratch/out" 2>"$scratch/err" || fail "'$1' of $method is not computed again"
   grep -q "$equal_digests" "$scratch/out" || fail "'$1' of $method is computed again to another end"

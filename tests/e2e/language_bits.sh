@@ -10,20 +10,6 @@ run=("$scratch/examples/comigs/languages.toml" --set "users=['de', 'fr']" --set 
   --set local_steps=5 --set batch_size=2 --set learning_rate=0.01 --set own_steps=20 --set router_every=6
   --set router_steps=2 --set test_tokens=600 --set validation_tokens=600)
 
-ends() { # NAME SETTINGS…
-  "$troupe" run "${run[@]}" --folder "$scratch/$1" "${@:2}" --format json >"$scratch/$1.out" 2>"$scratch/$1.err" ||
-    fail "a run '$1' fails"
-}
-same() { # NAME KEY…: as the first run of this method
-  local key wanted found
-  for key in "${@:2}"; do
-    wanted=$(value_in "$scratch/one.out" "$key")
-    found=$(value_in "$scratch/$1.out" "$key")
-    [ "$wanted" != None ] || fail "'one' has no $key"
-    [ "$found" = "$wanted" ] || fail "'$1' has another $key"
-  done
-}
-
 # In one process language_run_test has what is learned and kept, and replays, of all methods: here are those with two
 # adapters or levels, with nothing that is sent, and with one client; all of them with TROUPE_LONG.
 methods=(comigs_2s centralised_lora fdlora pf2lora)
