@@ -162,7 +162,7 @@ refused() { # CODE TEXT ARGUMENTS…
 }
 
 # Of the settings in `run`, and where there are several of the `method`.
-run=()
+# shellcheck disable=SC2154 # Who calls it has them.
 ends() { # NAME SETTINGS…
   "$troupe" run "${run[@]}" --folder "$scratch/$1" "${@:2}" --format json >"$scratch/$1.out" 2>"$scratch/$1.err" ||
     fail "a run '$1' fails"
