@@ -84,7 +84,7 @@ learns large --store "$scratch/others"
 [ "$(stat -c %s "$scratch"/others/frozen/*)" -gt $((4 * 131072)) ] || fail "one answer was enough"
 
 # What a method looks through, which is no part of its model: here of a run with another seed. The layout has its digest.
-sed 's/^kind = "low_rank"/kind = "clusters"/; s/^hidden.*/hidden = [5]/; s/^clients = 2/clients = 4/' "$scratch/small.toml" >"$scratch/gated.toml"
+sed 's/^kind = "low_rank"/kind = "clusters"/; s/^hidden.*/hidden = [5]/; s/^clients = 2/clients = 4\nexpected = 4/' "$scratch/small.toml" >"$scratch/gated.toml"
 "$troupe" run "$scratch/gated.toml" --set method=fedavg --set seed=2 --set "model.hidden=[4]" --folder "$scratch/common" --format json \
   >"$scratch/base.out" 2>"$scratch/base.err" || fail "the common model is not learned"
 common=$(echo "$scratch"/common/*)
