@@ -8,7 +8,7 @@ import rules
 import tree
 from source import CODE, ROOMS
 
-ENDINGS = CODE + (".py", ".sh", ".cmake", ".md", "CMakeLists.txt")
+ENDINGS = CODE + (".py", ".sh", ".cmake", ".md", ".patch", "CMakeLists.txt")
 FOLDERS = ROOMS + ("tests", "cmake", "docs")
 SINGLE = ("dev", ".ci/run", ".ci/long", "CMakeLists.txt", "README.md")
 
@@ -26,7 +26,7 @@ def main():
     files = read(root)
     wrong = list(tree.findings(files))
     for path, text in files.items():
-        if not path.endswith(".md"):
+        if not path.endswith((".md", ".patch")):
             wrong += rules.findings(path, text)
     for line in wrong:
         print(line)

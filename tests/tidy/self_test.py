@@ -140,6 +140,12 @@ COMPUTED = {
 }
 
 
+BUGS = {
+    "docs/testing.md": "| `before` | x |\n## Planted bugs\n| `one`, `two` | `a.test` |\n## After\n| `behind` | x |\n",
+    "tests/mutants/one.patch": "", "tests/mutants/two.patch": "",
+}
+
+
 def computed(before, after):
     """Other cases."""
     name = "tests/oracle/cases.py"
@@ -198,6 +204,8 @@ PLANTED = [
     (tree.documented, HANDBOOK, {"docs/a.md": "    troupe fly"}),
     (tree.computed_twice, COMPUTED, {"policies/methods/methods.hpp": LISTED + "  METHOD(d)\n"}),
     computed(', "c texts"', ""),
+    (tree.planted, BUGS, {"tests/mutants/behind.patch": ""}),
+    (tree.planted, BUGS, {"tests/mutants/two.patch": None}),
     computed('"still": "nobody trains"', ""),
     computed('"still": "nobody', '"c": "nobody trains",\n    "still": "nobody'),
     computed('"still": "nobody', '"gone": "nobody trains",\n    "still": "nobody'),

@@ -145,7 +145,21 @@ def computed_twice(tree):
         yield cases, 1, f"'{name}' needs no line in WITHOUT"
 
 
-LAWS = [rooms, upward, used, built, named_once, mirrored, exceptions, documented, computed_twice]
+def planted(tree):
+    """docs/testing.md lists each planted bug by its name, and no other."""
+    page, title = "docs/testing.md", "## Planted bugs\n"
+    before, _, rest = tree.get(page, "").partition(title)
+    listed = {name: number
+              for number, line in enumerate(rest.partition("\n## ")[0].split("\n"), before.count("\n") + 2)
+              if line.startswith("| `") for name in re.findall(r"`(\w+)`", line.split("|")[1])}
+    there = {path.rpartition("/")[2].removesuffix(".patch"): path for path in tree if path.endswith(".patch")}
+    for name in sorted(set(there) - set(listed)):
+        yield there[name], 1, f"'{name}' stands in no list of {page}"
+    for name in sorted(set(listed) - set(there)):
+        yield page, listed[name], f"there is no tests/mutants/{name}.patch"
+
+
+LAWS = [rooms, upward, used, built, named_once, mirrored, exceptions, documented, computed_twice, planted]
 
 
 def findings(tree):
