@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""What the reference makes of models whose weights stand in a rule: logits.py [FILE] writes
+"""What the reference makes of models whose weights stand in a rule: logits.py writes
 tests/golden/language/logits.json, which vectors_test.cpp holds the networks to: of each row what
 the head says of its last token, the mean loss where each token foretells the next, and the mean of
-hidden states, of length one, where there is no head. Needs what requirements.txt beside this names.
-rule.py has the rule."""
+hidden states, of length one, where there is no head. logits.py pairs writes pair_logits.json beside
+it: the same of models with types of tokens, of two texts in a row as the reference's own tokenizer
+makes one of them. With FILE behind it either goes there. Needs what requirements.txt beside this
+names. rule.py has the rule."""
 
 import json
 import pathlib
@@ -72,6 +74,13 @@ CASES = {
     "deberta with types": dict(DEBERTA, type_vocab_size=2),
 }
 LENGTHS = (12, 7)
+# Of two texts: a word for each id, texts for two rows, and the models that are asked.
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "the", "one", "two", "dog", "cat", "bark",
+         "run", "sleep", "##s", "##ing", "##er", "is", "are", "and", "or", "loud", "quiet", "more",
+         "than", "word", "of", "not", "here", "there", ".", ",", "!", "?", "'", "in", "house", "small",
+         "large", "it"]
+TEXTS = [("The dog barks.", "A dog is louder than two cats!"), ("Sleeping", "it is not here")]
+PAIRED = ("bert", "bert without a head", "deberta with types")
 
 
 @torch.no_grad()
@@ -120,36 +129,55 @@ def short(values):
     return [float(f"{x:.9g}") for x in values]
 
 
+def filled(rows, padding):
+    most = max(map(len, rows))
+    return torch.tensor([x + [padding] * (most - len(x)) for x in rows])
+
+
 @torch.no_grad()
-def case(name, config):
+def case(name, config, rows, **types):
     """Of each row the last token, and of that the first values: 64 in all."""
-    rows = [[3 + (3 * i * i + 5 * row) % 37 for i in range(n)] for row, n in enumerate(LENGTHS)]
-    padding = config.get("pad_token_id", 0)
-    most = max(LENGTHS)
-    ids = torch.tensor([x + [padding] * (most - len(x)) for x in rows])
-    there = torch.tensor([[1] * len(x) + [0] * (most - len(x)) for x in rows])
-    said = made(config)(input_ids=ids, attention_mask=there)
+    said = made(config)(input_ids=filled(rows, config.get("pad_token_id", 0)),
+                        attention_mask=filled([[1] * len(x) for x in rows], 0), **types)
     said = said.logits if has_head(config) else said.last_hidden_state
-    values = [x for row, n in enumerate(LENGTHS) for x in said[row, n - 1, :32].tolist()]
+    values = [x for row, ids in enumerate(rows) for x in said[row, len(ids) - 1, :32].tolist()]
     found = {"name": name, "config": config, "head": has_head(config), "ids": rows,
              "values": short(values)}
     if is_causal(config):
         found["loss"] = mean_loss(said, rows)
     if not has_head(config):
-        found["embeddings"] = [short(embedding(said[row], n).tolist())
-                               for row, n in enumerate(LENGTHS)]
+        found["embeddings"] = [short(embedding(said[row], len(ids)).tolist())
+                               for row, ids in enumerate(rows)]
     return found
 
 
+def of_rows():
+    rows = [[3 + (3 * i * i + 5 * row) % 37 for i in range(n)] for row, n in enumerate(LENGTHS)]
+    return {}, [case(name, config, rows) for name, config in CASES.items()]
+
+
+def of_pairs():
+    """The tokenizer, what it makes of each two texts, and what models make of that."""
+    by = transformers.BertTokenizer(vocab={x: i for i, x in enumerate(WORDS)})
+    made_rows = [by(*x) for x in TEXTS]
+    ids, types = ([x[key] for x in made_rows] for key in ("input_ids", "token_type_ids"))
+    more = {"tokenizer": json.loads(by.backend_tokenizer.to_str()), "texts": TEXTS, "types": types}
+    return more, [case(x, CASES[x], ids, token_type_ids=filled(types, 0)) for x in PAIRED]
+
+
 def main():
+    said = sys.argv[1:]
+    of_two = said[:1] == ["pairs"]
+    name = "pair_logits.json" if of_two else "logits.json"
     here = pathlib.Path(__file__).resolve().parents[2]
-    to = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else here / "golden/language/logits.json")
+    to = pathlib.Path(said[-1] if len(said) > of_two else here / "golden/language" / name)
     torch.manual_seed(0)
-    cases = [case(name, config) for name, config in CASES.items()]
+    more, cases = of_pairs() if of_two else of_rows()
     versions = {"torch": torch.__version__, "transformers": transformers.__version__}
     to.parent.mkdir(parents=True, exist_ok=True)
+    head = json.dumps({"versions": versions, **more}).removesuffix("}")
     lines = ",\n".join(json.dumps(x) for x in cases)
-    to.write_text(f'{{"versions": {json.dumps(versions)}, "cases": [\n{lines}\n]}}\n')
+    to.write_text(f'{head}, "cases": [\n{lines}\n]}}\n')
     print(f"{len(cases)} cases in {to}")
 
 

@@ -8,11 +8,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "models/language/row_maker.hpp"
 #include "models/torch/language/objective.hpp"
+#include "models/torch/language/passes.hpp"
 #include "tests/support/listed_rows.hpp"
 #include "tests/support/reference_values.hpp"
 
@@ -105,24 +109,67 @@ void check_loss(const json& x, const language_spec& spec, const id_rows& rows) {
   EXPECT_NEAR(found->mean_loss(), expected, share * expected);
 }
 
-void check(const json& x) {
+id_rows rows_in(const json& x, std::string_view key) {
+  id_rows rows;
+  for (const auto& row : test::list_in(x, key))
+    rows.push_back(test::ids_in(row));
+  return rows;
+}
+
+/// @param batch undefined: the rows of the case
+void check(const json& x, token_batch batch = {}) {
   SCOPED_TRACE(*x.find("name")->text());
   const auto parsed = parse_spec(*x.find("config"), "here");
   ASSERT_TRUE(parsed) << parsed.error().context;
   auto spec = *parsed;
   spec.has_head = *x.find("head")->flag();
-  id_rows rows;
-  for (const auto& row : *x.find("ids")->items())
-    rows.push_back(test::ids_in(row));
+  const auto rows = rows_in(x, "ids");
   const auto network = make_language_network(spec);
   const auto of = parts_of(test::tensors_by_rule(spec, at::kFloat));
-  const auto batch = batch_of(rows);
+  if (!batch.ids.defined())
+    batch = batch_of(rows);
   const auto said = test::said_of(*network, *of, batch);
   check_values(x, said, rows);
   if (!spec.has_head)
     check_embeddings(x, said, batch.there);
   if (spec.is_causal())
     check_loss(x, spec, rows);
+}
+
+/// Tokens that are there, of each row.
+id_rows rows_in(const at::Tensor& x, const at::Tensor& there) {
+  id_rows rows;
+  for (std::int64_t i = 0; i < x.size(0); ++i) {
+    auto& row = rows.emplace_back();
+    for (std::int64_t j = 0; j < x.size(1); ++j)
+      if (there[i][j].item<bool>())
+        row.push_back(x[i][j].item<std::int64_t>());
+  }
+  return rows;
+}
+
+/// Two texts in each row, as clients read them.
+token_batch batch_of_pairs(const json& all) {
+  constexpr std::size_t context = 18; // What the longest takes.
+  const auto by = parse_tokenizer(*all.find("tokenizer"), "some.json");
+  EXPECT_TRUE(by) << by.error().context;
+  std::vector<test::listed_rows::row> rows;
+  for (const auto& texts : test::list_in(all, "texts")) {
+    const auto& two = *texts.items();
+    const auto made =
+      row_maker{text_task::classify, context, 0, **by}
+        .make({.text = *two[0].text(), .second = *two[1].text()}, true)
+        .value()
+        .value();
+    rows.push_back({.ids = {made.ids.begin(), made.ids.end()},
+                    .targets = {0},
+                    .second_from = made.second_from});
+  }
+  std::vector<std::uint32_t> numbers(rows.size());
+  std::iota(numbers.begin(), numbers.end(), 0u);
+  return read_pass(test::listed_rows{context, 40, std::move(rows)}, split::test,
+                   numbers)
+    .x;
 }
 
 } // namespace
@@ -133,6 +180,19 @@ TEST(networks_of_language, say_what_the_reference_says) {
   EXPECT_EQ(cases.size(), 30u);
   for (const auto& x : cases)
     check(x);
+}
+
+TEST(networks_of_language, say_what_the_reference_says_of_two_texts) {
+  const auto all = test::reference_values("pair_logits.json");
+  const auto batch = batch_of_pairs(all);
+  ASSERT_TRUE(batch.types.defined());
+  EXPECT_EQ(rows_in(batch.types, batch.there), rows_in(all, "types"));
+  const auto& cases = test::list_in(all, "cases");
+  EXPECT_EQ(cases.size(), 3u);
+  for (const auto& x : cases) {
+    EXPECT_EQ(rows_in(batch.ids, batch.there), rows_in(x, "ids"));
+    check(x, batch);
+  }
 }
 
 } // namespace troupe::models::vectors_test
