@@ -78,7 +78,7 @@ private:
   using problem = std::optional<join_summary>;
 
   void say(const std::string& line) const {
-    if (in_.say)
+    if (in_.say && !line.empty())
       in_.say(line);
   }
 
@@ -241,6 +241,7 @@ private:
                  .clients = mine_,
                  .texts = own_.text ? own_.text->content() : models::digest{}});
     say(joined(in_, x_, work_, mine_, *files_));
+    say(work_.left_out ? about_left_out(*work_.left_out) : "");
     caf::actor_system_config config;
     config.set("scheduler.max-threads",
                std::max(2u, std::thread::hardware_concurrency()));

@@ -81,6 +81,8 @@ run_summary outcome_of(const run_end& of) {
   s.cpu_seconds = seconds(process_cpu_time() - of.cpu);
   s.peak_memory_bytes = peak_resident_bytes();
   s.language_costs = language_costs_in(of.work, s);
+  if (of.work.left_out)
+    s.texts_left_out = to_json(*of.work.left_out);
   return s;
 }
 

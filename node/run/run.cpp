@@ -229,13 +229,23 @@ private:
       display_->say(line);
   }
 
-  result<void> play() {
-    if (auto ok = watch(); !ok)
-      return ok;
+  /// What is left out of texts is in the folder, too: a sweep shows nothing.
+  void announce() {
     say((in_.resume.empty() ? "running " : "resuming ") + x_.method + " under "
         + std::string{policies::to_string(x_.pace.mode)} + " with "
         + so_many(x_.clients.clients, "client") + "; folder "
         + folder_->path().string());
+    const auto left = work_.left_out ? about_left_out(*work_.left_out) : "";
+    if (left.empty())
+      return;
+    say(left);
+    folder_->log(left);
+  }
+
+  result<void> play() {
+    if (auto ok = watch(); !ok)
+      return ok;
+    announce();
     if (display_ && !in_.resume.empty())
       display_->begin(watching_->report());
     if (serving_)

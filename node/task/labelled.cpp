@@ -112,7 +112,8 @@ result<materials> labelled_of(const experiment& x, const language_maker& make) {
               .has_labels = !describes,
               .data_digest = [rows] { return rows->content(); },
               .counts_tokens = describes,
-              .language = spec};
+              .language = spec,
+              .left_out = left_out_of(*rows)};
   m.clients.held_out = x.clients.held_out;
   if (sharing(x) == 0)
     m.users = told_users(x, users_of(x).value_or(std::vector<std::string>{}));

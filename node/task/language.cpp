@@ -145,6 +145,8 @@ language_over(const experiment& x,
               .counts_tokens = true,
               .language = spec};
   m.clients.held_out = x.clients.held_out;
+  if (!data->users().empty())
+    m.left_out = left_out_of(*data);
   if (!x.data.brought)
     m.data_digest = [data] { return data->content(); };
   if (!x.data.pooled)

@@ -21,6 +21,7 @@
 #include "models/local_trainer.hpp"
 #include "models/objective.hpp"
 #include "node/config/experiment.hpp"
+#include "node/task/texts_left_out.hpp"
 
 namespace troupe::node {
 
@@ -73,6 +74,7 @@ struct materials {
   std::optional<models::language_spec> language = {};
   /// Who each client is: "user 'it' of PATH"; empty where nobody knows.
   std::vector<std::string> users = {};
+  std::optional<texts_left_out> left_out = {}; ///< Of texts that are read here.
 };
 
 /// Whether the method has a model that nobody trains and all look through.

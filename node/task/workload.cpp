@@ -327,7 +327,8 @@ result<workload> prepare(const experiment& x, materials found) {
              .shape = std::move(found.shape),
              .counts_tokens = found.counts_tokens,
              .language = found.language,
-             .window = x.data.context};
+             .window = x.data.context,
+             .left_out = found.left_out};
   w.shape.examples_max =
     x.merge.samples_max ? x.merge.samples_max : largest(found.clients);
   w.make_objective = found.make_objective;

@@ -42,6 +42,7 @@ struct workload {
   /// What the model is, if it is one of language, and tokens of a window.
   std::optional<models::language_spec> language = {};
   std::uint64_t window = 0;
+  std::optional<texts_left_out> left_out = {}; ///< Of texts that are read here.
 
   std::uint64_t examples(client_id x) const {
     return task->clients.train[x.value - 1].size();

@@ -152,6 +152,8 @@ json to_long_json(const run_summary& x) {
   object["routing"] = x.routing ? *x.routing : json(nullptr);
   object["language_costs"] =
     x.language_costs ? *x.language_costs : json(nullptr);
+  object["texts_left_out"] =
+    x.texts_left_out ? *x.texts_left_out : json(nullptr);
   object["best"] = nullptr;
   if (x.best)
     object["best"] = {{"version", x.best->head.value},

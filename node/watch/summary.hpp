@@ -69,6 +69,8 @@ struct run_summary {
   std::optional<json> routing = {};
   /// Of factors inside a language model; none where there are none.
   std::optional<json> language_costs = {};
+  /// Of a run over texts that it reads itself.
+  std::optional<json> texts_left_out = {};
 };
 
 /// What the last evaluation found.

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/safetensors.hpp"
+#include "node/task/workload.hpp"
 #include "policies/catalogue.hpp"
 #include "tests/support/any_model.hpp"
 #include "tests/support/small_runs.hpp"
@@ -142,6 +143,25 @@ TEST_F(small_run, counts_what_happened) {
   EXPECT_GT(x.virtual_seconds, 6 * 0.05);
   EXPECT_LT(x.virtual_seconds, 6 * 0.5);
   EXPECT_EQ(go({"method=local"}).rounds, 6u);
+}
+
+TEST_F(small_run, says_once_what_is_left_out_of_its_texts) {
+  const auto x = configured(quadratic_run, {}, scratch_.path());
+  auto work = node::prepare(x, no_model);
+  ASSERT_TRUE(work) << work.error().context;
+  work->left_out = node::texts_left_out{.paragraphs = 2};
+  std::ostringstream shown;
+  const auto done =
+    node::run(x, {.make_model = no_model, .progress = &shown, .work = &*work});
+  ASSERT_TRUE(done) << done.error().context;
+  const std::string line = "\n2 repeated paragraphs are left out of ";
+  const auto text = shown.str();
+  const auto at = text.find(line);
+  ASSERT_NE(at, text.npos) << "nothing is said of texts: " << text;
+  EXPECT_EQ(text.find(line, at + 1), text.npos);
+  const auto summary = to_long_json(*done);
+  EXPECT_EQ(summary.find("texts_left_out")->dump(),
+            R"({"paragraphs":2,"texts":0,"rows":0,"documents_not_utf8":0})");
 }
 
 TEST_F(small_run, ends_with_exactly_the_keys_that_programs_read) {

@@ -1,0 +1,31 @@
+#pragma once
+
+// What of texts nobody learns, or hardly as it was meant: who runs something
+// over them hears it once, and need not have asked `troupe data inspect`.
+
+#include <cstdint>
+#include <string>
+
+#include "core/json.hpp"
+#include "models/language/labelled_rows.hpp"
+#include "models/language/language_data.hpp"
+
+namespace troupe::node {
+
+struct texts_left_out {
+  std::uint64_t paragraphs = 0; ///< That an earlier text has, too.
+  std::uint64_t texts = 0;      ///< Of which nothing is there, or left.
+  std::uint64_t rows = 0;       ///< As of models::labelled_rows.
+  /// Documents: they are not left out, but learned as their bytes stand.
+  std::uint64_t not_utf8 = 0;
+};
+
+texts_left_out left_out_of(const models::language_data& x);
+texts_left_out left_out_of(const models::labelled_rows& x);
+
+/// One line for people; empty: there is nothing to say.
+std::string about_left_out(const texts_left_out& x);
+
+json to_json(const texts_left_out& x);
+
+} // namespace troupe::node
