@@ -160,7 +160,8 @@ try() { # WHERE ARGUMENTS…
 small_language "$scratch/language" "$scratch/examples"
 as_published "$scratch/language" "$scratch/published" "$scratch/examples"
 find "$scratch/examples" -name '*.toml' -exec sed -i -e "s|runs/\([a-z0-9_]*\.safetensors\)|$scratch/\1|g" \
-  -e "/^kind = \"idx\"/ { N; /\npath/! s|\n|\npath = \"$fashion\"\n| }" {} +
+  -e "/^kind = \"idx\"/ { N; /\npath/! s|\n|\npath = \"$fashion\"\n| }" \
+  -e "s|encoder[.]layer[.]5|encoder.layer.0|" {} + # The small encoder has one block.
 
 clothes() { common_of "$@" --set data.path="$fashion"; }
 clothes common

@@ -100,6 +100,9 @@ row = {"x": [{"zero_shot": {"mean": 0.25, "worst": 0}, "bytes_up": 2**20, "bytes
 found = language.gated_row(row, "x")
 assert found == ["25.00", "0.00", "50.00", "", "", "1.00", "0.00", "2.00"], f"another row of DDOME: {found}"
 
+rows = language.rows_over({"x": ["model.path=build/language/models/a", "options.rank=1"]}, pathlib.Path("/texts"))
+assert rows == {"x": ["model.path=/texts/models/a", "options.rank=1"]}, f"rows of a sweep look elsewhere for models: {rows}"
+
 names = set()
 for core in ("", "Haswell", "SkylakeX"):
     os.environ["OPENBLAS_CORETYPE"] = core

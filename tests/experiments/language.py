@@ -280,11 +280,16 @@ def gated_row(rows, name):
     return cells
 
 
+def rows_over(rows, texts):
+    """What a sweep's rows name of build/language is there in TEXTS."""
+    return {name: [x.replace("build/language", str(texts)) for x in changes] for name, changes in rows.items()}
+
+
 def ddome(troupe, folder, texts):
     maker = Maker(troupe, folder, 2, Evidence(EVIDENCE / "language_ddome.jsonl", texts))
     encoder = texts / "models/all-MiniLM-L6-v2"
     changes = [f"data.path={texts / 'sections'}", f"data.tokenizer={encoder}", f"common_model.path={encoder}", "workers=1"]
-    sweep = rows_of(EXAMPLES / "ddome/sweep_sections.toml")
+    sweep = rows_over(rows_of(EXAMPLES / "ddome/sweep_sections.toml"), texts)
     rows = maker.make_all(cells_of("ddome", EXAMPLES / "ddome/sections.toml", sweep, (1,), changes))
     print("\nDDOME on `sections`\n\n| | " + " | ".join(x[0] for x in GATED.values()) + " |\n" + "| --- " * (len(GATED) + 1) + "|")
     for name in rows:
