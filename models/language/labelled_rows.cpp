@@ -236,6 +236,7 @@ private:
     auto dealt = deal_by_label(labels, {.clients = how.clients,
                                         .scheme = how.scheme,
                                         .sorted_fraction = how.sorted_fraction,
+                                        .even_tests = how.even_tests,
                                         .seed = how.seed});
     if (!dealt)
       return tl::make_unexpected(dealt.error());

@@ -49,6 +49,7 @@ struct labelled_options {
   std::size_t clients = 0;
   std::optional<partitioner> scheme = std::nullopt; ///< As of `label_deal`.
   double sorted_fraction = 0.9;
+  bool even_tests = false;  ///< As of `label_deal`.
   std::size_t rows_max = 0; ///< Of a client's training rows; 0: all.
   std::uint64_t seed = 0;
 };

@@ -85,6 +85,7 @@ load_labelled(const experiment& x) {
      .clients = sharing(x),
      .scheme = scheme_of(x),
      .sorted_fraction = x.partition.sorted_rows(),
+     .even_tests = x.partition.tests == partition_options::test_rule::even,
      .rows_max = x.partition.samples_per_client,
      .seed = derive_seed(x.seed, "data")},
     std::move(*by));
