@@ -87,6 +87,8 @@ struct block_spec {
   /// The option, a flag or a choice of two, above 0 of which the block is
   /// personal and not fetched.
   std::string personal_option = {};
+  /// Likewise, where offers that weigh one would weigh by examples.
+  std::string examples_option = {};
 };
 
 /// The name of a local procedure, resolved by models/methods.

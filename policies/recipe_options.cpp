@@ -104,6 +104,8 @@ private:
     for (auto& x : method_.blocks) {
       set(x.count, x.count_option);
       set(x.rank, x.rank_option);
+      if (is_on(x.examples_option))
+        x.weight = weight_rule::examples;
       if (is_on(x.personal_option)) {
         set_personal(x);
         continue;

@@ -127,6 +127,11 @@ task<factors> bend_inside(visit& v, planned_adapters at, std::size_t wrt,
   co_return co_await pull_back(v.on, at[of]);
 }
 
+/// Whether its moments are of no visit but this.
+bool begins_anew(const visit& v) {
+  return v.option("moments") != 0;
+}
+
 } // namespace
 
 const adapter_plan* common_plan(const local_problem& on) noexcept {
@@ -171,8 +176,15 @@ result<void> offer_common(const base_block& base, floats now, visit& v,
 }
 
 optimiser optimiser_of_common(const visit& v) {
-  return {v.on, common_plan(v.on)->size(), v.in.state.get(),
+  return {v.on, common_plan(v.on)->size(),
+          begins_anew(v) ? nullptr : v.in.state.get(),
           std::string{adapter_family}};
+}
+
+void keep_of_common(const optimiser& by, visit& v) {
+  by.keep(v.out.next);
+  if (begins_anew(v))
+    v.out.next.moments.clear();
 }
 
 double inner_rate_at(const visit& v, std::uint64_t made) {

@@ -20,8 +20,8 @@ namespace troupe::models {
 /// The counter of a client that has a rank of its own.
 inline constexpr const char* rank_counter = "rank";
 
-/// How many steps of the common adapter a client has made in its life, and how
-/// often it found that its own adapter was lost.
+/// How many steps of the common adapter a client has made in its life, or since
+/// its moments began anew, and how often it found that its own was lost.
 inline constexpr const char* steps_counter = "adapter.steps";
 inline constexpr const char* lost_counter = "own_adapter.lost";
 
@@ -47,8 +47,12 @@ result<void> offer_common(const base_block& base, std::span<const float> now,
                           visit& v, std::optional<double> weight = {});
 
 /// The configured optimiser of a common adapter. Its moments stay with the
-/// client, and its next visit goes on with them.
+/// client, and its next visit goes on with them, unless the option `moments`
+/// says that each begins with none.
 optimiser optimiser_of_common(const visit& v);
+
+/// What the client keeps of it.
+void keep_of_common(const optimiser& by, visit& v);
 
 /// The rate of plain SGD's steps in a visit that has made so many: the option
 /// `inner_rate`, by the schedule of the common adapter's.

@@ -112,7 +112,7 @@ task<done> train_ranks(visit& v) {
   auto adapter = brought_here(base.values);
   auto by = optimiser_of_common(v);
   co_await learn(v, adapter, by);
-  by.keep(v.out.next);
+  keep_of_common(by, v);
   co_await offer_common(base, adapter, v);
   co_return {};
 }
@@ -133,7 +133,7 @@ task<done> train_pruned(visit& v) {
   const tail_penalty penalty{.factor = v.option("penalty"), .rank = kept};
   auto by = optimiser_of_common(v);
   co_await learn(v, adapter, by, penalty, rank);
-  by.keep(v.out.next);
+  keep_of_common(by, v);
   const auto least =
     std::max<std::size_t>(1, static_cast<std::size_t>(v.option("rank_min")));
   if (tail_norm({plan, adapter}, kept) < before)

@@ -40,7 +40,8 @@ recipe methods::hetlora() {
          {.name = "penalty",
           .says = "how strongly these are held small",
           .value = 5e-3,
-          .unit = "times their norm"}}))};
+          .unit = "times their norm"},
+         moments_between_visits()}))};
 }
 
 } // namespace troupe::policies

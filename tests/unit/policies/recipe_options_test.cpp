@@ -183,6 +183,18 @@ TEST(with_options, makes_a_block_personal_that_an_option_says_is) {
   EXPECT_EQ(own->legs[0].fetch[0].family, "common");
 }
 
+TEST(with_options, has_offers_weigh_by_examples_where_an_option_says_so) {
+  const auto& homlora = *find_recipe("homlora");
+  const auto equal = with_options(homlora, {});
+  ASSERT_TRUE(equal) << equal.error().context;
+  EXPECT_EQ(equal->blocks[1].weight, weight_rule::one);
+  EXPECT_EQ(formula_of(*equal, pace_kind::sync), "x + r·Σ(1·d) / Σ(1)");
+  const auto sized = with_options(homlora, {{"weights", 1}});
+  ASSERT_TRUE(sized) << sized.error().context;
+  EXPECT_EQ(sized->blocks[1].weight, weight_rule::examples);
+  EXPECT_EQ(formula_of(*sized, pace_kind::sync), "x + r·Σ(n·d) / Σ(n)");
+}
+
 TEST(with_often, holds_for_every_method_whose_clients_all_do_the_same) {
   for (const auto& method : catalogue())
     if (method.roles.size() == 1) {
