@@ -95,6 +95,11 @@ struct option_checker : recipe_complaints {
                                  x.count_option, x.count_max);
           !ok)
         return ok;
+    if (!method.own.option.empty() && !is_off_or_on(method.own.option))
+      return refuse("clients keep " + in_quotes(method.own.family) + " where "
+                    + in_quotes(method.own.option)
+                    + " says so; a flag or a choice of two that is 0 by "
+                      "default would do");
     return check_options_of_legs().and_then(
       [this] { return check_options_of_roles(); });
   }

@@ -37,6 +37,7 @@ public:
       .and_then([this] { return set_roles(); })
       .map([this] {
         set_disclosures();
+        set_own();
         return std::move(method_);
       });
   }
@@ -91,6 +92,14 @@ private:
         if (x.chosen)
           return find(x.family);
     return nullptr;
+  }
+
+  void set_own() {
+    if (!is_on(method_.own.option))
+      return;
+    method_.blocks.push_back(
+      {.name = method_.own.family, .where = scope::personal});
+    method_.personal = true;
   }
 
   result<void> check_values() const {

@@ -188,6 +188,8 @@ std::vector<std::size_t> effective_ranks(std::span<const planned_adapter> sum) {
   for (std::size_t i = 0; i < count; ++i) {
     std::vector<float> u, v, scale;
     for (const auto& x : sum) {
+      if (x.plan.matrices.empty())
+        continue; // A head alone.
       const auto& m = x.plan.matrices[i];
       const auto both = factors_in(m, x.values);
       u.insert(u.end(), both.u.begin(), both.u.end());

@@ -60,7 +60,7 @@ double product_gap(const adapter_plan& plan,
                    std::span<const merged_offer> offers);
 
 /// The effective rank of the sum of adapters of the same matrices, of each of
-/// these; empty where there are no adapters.
+/// these; empty where there are no adapters. All but the first may have none.
 std::vector<std::size_t> effective_ranks(std::span<const planned_adapter> sum);
 
 } // namespace troupe::models

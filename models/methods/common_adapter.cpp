@@ -181,6 +181,20 @@ optimiser optimiser_of_common(const visit& v) {
           std::string{adapter_family}};
 }
 
+result<std::optional<own_head>> own_head_of(const visit& v) {
+  const auto* plan = own_plan(v.on);
+  if (plan == nullptr)
+    return std::optional<own_head>{};
+  const factors fresh(plan->size());
+  return kept_or(v.in.state.get(), own_adapter_family, fresh)
+    .map([&](floats kept) {
+      return std::optional{own_head{
+        .values = {kept.begin(), kept.end()},
+        .by = {v.on, plan->size(), begins_anew(v) ? nullptr : v.in.state.get(),
+               std::string{own_adapter_family}}}};
+    });
+}
+
 void keep_of_common(const optimiser& by, visit& v) {
   by.keep(v.out.next);
   if (begins_anew(v))

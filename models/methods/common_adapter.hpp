@@ -51,6 +51,17 @@ result<void> offer_common(const base_block& base, std::span<const float> now,
 /// says that each begins with none.
 optimiser optimiser_of_common(const visit& v);
 
+/// A head of the client's own, of one who has no adapter of its own: what it
+/// adds to that of the model is learned beside the common adapter, by an
+/// optimiser like that one's, and stays.
+struct own_head {
+  factors values;
+  optimiser by;
+};
+
+/// Nothing: all have one head in common, or the model has none.
+result<std::optional<own_head>> own_head_of(const visit& v);
+
 /// What the client keeps of it.
 void keep_of_common(const optimiser& by, visit& v);
 

@@ -30,18 +30,26 @@ struct tail_penalty {
 
 constexpr auto all_ranks = std::numeric_limits<std::size_t>::max();
 
-/// Trains the adapter, of which ranks beyond `rank_max` stay zero, and offers
-/// nothing yet. The loss is that without penalty.
+/// Trains the adapter, of which ranks beyond `rank_max` stay zero, and the head
+/// of who has one of its own, which it keeps. Offers nothing yet. The loss is
+/// that without penalty.
 task<done> learn(visit& v, factors& adapter, optimiser& by,
                  tail_penalty penalty = {}, std::size_t rank_max = all_ranks) {
   const auto& plan = *common_plan(v.on);
+  auto head = co_await own_head_of(v);
   batch_sequence from{v.on.rows, v.on.how, v.in.seed};
   double total = 0;
   for (std::uint64_t i = 0; i < v.plan.steps; ++i) {
     const planned_adapter x{plan, adapter};
-    total +=
-      co_await differentiate(v, planned_adapters(1, x), from.next_batch());
+    planned_adapters both(1, x);
+    if (head)
+      both.push_back({*own_plan(v.on), head->values});
+    total += co_await differentiate(v, both, from.next_batch());
     auto slopes = co_await pull_back(v.on, x);
+    if (head) {
+      auto of_head = co_await pull_back(v.on, both.back());
+      co_await v.update(head->by.next(head->values, of_head));
+    }
     if (penalty.factor > 0)
       tail_norm(x, penalty.rank, penalty.factor, slopes);
     co_await v.update(by.next(adapter, slopes));
@@ -49,6 +57,10 @@ task<done> learn(visit& v, factors& adapter, optimiser& by,
     truncate(plan, rank_max, adapter);
   }
   v.out.loss = total / static_cast<double>(v.plan.steps);
+  if (head) {
+    head->by.keep(v.out.next);
+    co_await v.keep(own_adapter_family, head->values);
+  }
   co_return {};
 }
 
@@ -167,12 +179,13 @@ task<done> train_ranked(visit& v) {
 }
 
 task<done> pruned_home(visit& v) {
-  auto common = common_of(v.in.fetched, v.on).copy();
-  const auto& plan = *common_plan(v.on);
+  auto now = co_await adapters_after(v.on, v.in.state.get(),
+                                     common_of(v.in.fetched, v.on));
   const auto client = v.in.visit.client;
   if (client.value != 0)
-    truncate(plan, rank_of(client, v.in.state.get(), v.on), common);
-  co_await compose(v.on, planned_adapters(1, {plan, common}));
+    truncate(*common_plan(v.on), rank_of(client, v.in.state.get(), v.on),
+             now.common);
+  co_await compose(v.on, now.on(v.on));
   co_return {};
 }
 

@@ -190,6 +190,21 @@ void remark_on_weights(loaded_config& loaded, const entries& said,
                                 : ""));
 }
 
+/// Of texts alone about which something is asked a model has a head.
+void remark_on_heads(loaded_config& loaded, const entries& said,
+                     const recipe& method) {
+  const auto& data = loaded.x.data;
+  const auto at = said.find(std::string{method_section} + ".head");
+  if (at == said.end() || find_option(method, "head") == nullptr
+      || loaded.x.training.method.at("head") == 0
+      || (data.is_labelled_text()
+          && data.text_task != models::text_task::describe))
+    return;
+  loaded.notes.push_back(at->second.where + ": '" + at->second.typed
+                         + "' has no effect: only texts that are classified, "
+                           "or in which a span is found, have such a layer");
+}
+
 /// Plain steps leave nothing behind.
 void remark_on_moments(loaded_config& loaded, const entries& said,
                        const recipe& method) {
@@ -306,6 +321,7 @@ void settle(loaded_config& loaded, const entries& said,
   remark_on_routers(loaded, said, *method);
   remark_on_weights(loaded, said, *method);
   remark_on_moments(loaded, said, *method);
+  remark_on_heads(loaded, said, *method);
 }
 
 } // namespace troupe::node

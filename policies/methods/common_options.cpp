@@ -108,6 +108,13 @@ std::vector<option_spec> of_alpha(double alpha, bool over_root) {
            .words = {"rank", "root"}}};
 }
 
+option_spec head_of_clients() {
+  return {.name = "head",
+          .says = "who has the layer that says what a row of labelled text is",
+          .kind = option_kind::choice,
+          .words = {"shared", "private"}};
+}
+
 option_spec weights_of_offers() {
   return {.name = "weights",
           .says = "what a client's offers weigh: as much as anybody's, or by "

@@ -25,6 +25,9 @@ std::vector<option_spec> of_alpha(double alpha, bool over_root);
 /// queries and values, or all of attention and of feed-forward blocks.
 enum class adapted_layers : int { query_value, blocks };
 
+/// Whose a layer is that says what a row of labelled text is.
+option_spec head_of_clients();
+
 /// What offers weigh: one, or as examples do.
 option_spec weights_of_offers();
 

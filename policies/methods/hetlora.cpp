@@ -41,7 +41,9 @@ recipe methods::hetlora() {
           .says = "how strongly these are held small",
           .value = 5e-3,
           .unit = "times their norm"},
-         moments_between_visits()}))};
+         head_of_clients(),
+         moments_between_visits()})),
+    .own = {"own_adapter", "head"}};
 }
 
 } // namespace troupe::policies

@@ -17,8 +17,10 @@ recipe methods::homlora() {
           .legs = {{.fetch = {{.family = "model", .flag = "frozen_in_layout"},
                               {.family = "adapter"}}}},
           .roles = {{.procedure = {"common_sgd"}}},
-          .options = joined(over_frozen_model(8),
-                            {weights_of_offers(), moments_between_visits()})};
+          .options = joined(
+            over_frozen_model(8),
+            {head_of_clients(), weights_of_offers(), moments_between_visits()}),
+          .own = {"own_adapter", "head"}};
 }
 
 } // namespace troupe::policies

@@ -46,11 +46,7 @@ recipe methods::pf2lora() {
                     {.name = "joint",
                      .says = "both levels step from the same point",
                      .kind = option_kind::flag},
-                    {.name = "head",
-                     .says = "who has the layer that says what a row of "
-                             "labelled text is",
-                     .kind = option_kind::choice,
-                     .words = {"shared", "private"}},
+                    head_of_clients(),
                     {.name = "four_batches",
                      .says = "each derivative of a step has a batch of its own",
                      .kind = option_kind::flag},

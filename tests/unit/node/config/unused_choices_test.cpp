@@ -98,4 +98,19 @@ TEST(unused_choices, are_noted_of_moments_of_plain_steps) {
   EXPECT_THAT(of("kept", "optimiser = 'sgd'\n"), Not(Contains(note)));
 }
 
+TEST(unused_choices, are_noted_of_heads_where_there_is_none) {
+  const auto of = [](const std::string& head, const std::string& task) {
+    return notes_of("rounds = 1\nmethod = 'homlora'\n[options]\nhead = '" + head
+                    + "'\n[data]\nkind = 'language'\npath = 'texts'\n"
+                      "users = ['a', 'b']\ntokenizer = 'bytes'\ncontext = 8\n"
+                    + task + "[model]\nkind = 'language'\n");
+  };
+  const auto note = HasSubstr("a.toml:4: 'options.head' has no effect: only "
+                              "texts that are classified");
+  EXPECT_THAT(of("private", ""), Contains(note));
+  EXPECT_THAT(of("private", "task = 'describe'\n"), Contains(note));
+  EXPECT_THAT(of("private", "task = 'classify'\n"), Not(Contains(note)));
+  EXPECT_THAT(of("shared", ""), Not(Contains(note)));
+}
+
 } // namespace troupe::node::unused_choices_test
