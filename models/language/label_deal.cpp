@@ -84,6 +84,18 @@ deal_by_label(const std::map<text_part, row_list>& labels,
   return out;
 }
 
+std::string_view larger_share(text_part x) noexcept {
+  switch (x) {
+    case text_part::train:
+      return ", or smaller shares of the others,";
+    case text_part::validation:
+      return ", or a larger 'validation_share',";
+    case text_part::test:
+      break;
+  }
+  return ", or a larger 'test_share',";
+}
+
 std::string_view more_labels(const std::optional<partitioner>& scheme) {
   if (scheme && std::holds_alternative<dirichlet_partition>(*scheme))
     return "a larger 'alpha'";

@@ -34,6 +34,9 @@ struct label_deal {
 deal_by_label(const std::map<text_part, row_list>& labels,
               const label_deal& how);
 
+/// What would give a part more rows, behind other things that would do.
+std::string_view larger_share(text_part x) noexcept;
+
 /// What would give each client rows of more labels, as keys say it.
 std::string_view more_labels(const std::optional<partitioner>& scheme);
 

@@ -1,9 +1,10 @@
 #pragma once
 
 // Labelled texts as rows: one text is one row, and what is known of it stands
-// among its targets. Which texts validate and which test is drawn by their
-// source, or by themselves where they say none, whoever has them: neither a
-// source nor a text is in two parts. Then each part is dealt to the clients.
+// among its targets. Which texts validate and which test their lines say; else
+// it is drawn by their source, or by themselves where they have none, whoever
+// has them: neither a source nor a text is then in two parts. Then each part is
+// dealt to the clients.
 //
 //   task       ids                             targets
 //   classify   text, or two of them            place 0: the class

@@ -124,6 +124,23 @@ TEST(labelled_keys, deal_texts_by_label) {
               HasSubstr("data.kind = \"language\" deals nothing"));
 }
 
+TEST(labelled_keys, name_the_key_that_says_what_a_text_is_for) {
+  const auto x = read(with("task = 'classify'\npart = 'split'\n"));
+  ASSERT_TRUE(x) << x.error().context;
+  EXPECT_TRUE(x->notes.empty());
+  EXPECT_EQ(x->x.data.part, "split");
+  EXPECT_THAT(write_config(x->x), HasSubstr("part = \"split\""));
+  EXPECT_THAT(write_config(read(with("task = 'classify'\n"))->x),
+              ::testing::Not(HasSubstr("part = ")));
+  const auto streams = read(with("part = 'split'\n"));
+  ASSERT_TRUE(streams) << streams.error().context;
+  EXPECT_THAT(
+    streams->notes,
+    ElementsAre("a.toml:6: 'data.part' has no effect: it needs kind = "
+                "\"language\" with another 'task' than "
+                "\"language\""));
+}
+
 TEST(labelled_keys, say_that_tests_are_even) {
   using tests = partition_options::test_rule;
   for (const std::string kind : {"sorted", "labels", "dirichlet"}) {
