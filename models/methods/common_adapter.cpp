@@ -308,6 +308,26 @@ planned_adapters client_adapters::on(const local_problem& problem) const {
   return result;
 }
 
+std::string counter_of_rank(std::size_t matrix) {
+  return std::string{rank_counter} + '.' + std::to_string(matrix);
+}
+
+rank_list ranks_kept(const client_state* state, const adapter_plan& plan) {
+  const auto counter = [&](const std::string& name) {
+    const auto found = state->counters.find(name);
+    return found == state->counters.end()
+             ? std::nullopt
+             : std::optional{static_cast<std::size_t>(found->second)};
+  };
+  const auto all = state ? counter(rank_counter) : std::nullopt;
+  if (!all)
+    return {};
+  rank_list ranks(plan.matrices.size(), *all);
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    ranks[i] = counter(counter_of_rank(i)).value_or(*all);
+  return ranks;
+}
+
 result<client_adapters> adapters_after(const local_problem& on,
                                        const client_state* state,
                                        floats common) {
@@ -316,9 +336,8 @@ result<client_adapters> adapters_after(const local_problem& on,
   client_adapters x{.common = {common.begin(), common.end()}, .own = {}};
   if (state == nullptr)
     return x;
-  if (const auto rank = state->counters.find(rank_counter);
-      rank != state->counters.end())
-    truncate(*common_plan(on), rank->second, x.common);
+  if (const auto ranks = ranks_kept(state, *common_plan(on)); !ranks.empty())
+    truncate(*common_plan(on), ranks, x.common);
   if (const auto own = state->blocks.find(std::string{own_adapter_family});
       own != state->blocks.end()) {
     const auto values = own->second.own_view();

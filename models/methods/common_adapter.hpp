@@ -17,8 +17,14 @@
 
 namespace troupe::models {
 
-/// The counter of a client that has a rank of its own.
+/// The counter of a client that has a rank of its own: the largest, where each
+/// layer has one, which the counters "rank.0" and so on say.
 inline constexpr const char* rank_counter = "rank";
+
+std::string counter_of_rank(std::size_t matrix);
+
+/// Of each matrix of the common adapter; empty where it has none of its own.
+rank_list ranks_kept(const client_state* state, const adapter_plan& plan);
 
 /// How many steps of the common adapter a client has made in its life, or since
 /// its moments began anew, and how often it found that its own was lost.
