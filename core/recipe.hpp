@@ -87,6 +87,8 @@ struct block_spec {
   /// The option, a flag or a choice of two, above 0 of which the block is
   /// personal and not fetched.
   std::string personal_option = {};
+  /// Likewise, where offers that weigh one would weigh by examples.
+  std::string examples_option = {};
 };
 
 /// The name of a local procedure, resolved by models/methods.
@@ -168,6 +170,13 @@ constexpr bool by_round(pace_kind x) noexcept {
 /// How a (method, pace) pair relates to the publication.
 enum class standing : std::uint8_t { exact, extension, refused };
 
+/// A block that clients keep, and are scored with, where an option says so: a
+/// flag or a choice of two, above 0.
+struct own_by_option {
+  std::string family = {};
+  std::string option = {};
+};
+
 struct recipe {
   std::string name;
   std::string summary;
@@ -188,7 +197,8 @@ struct recipe {
   /// Of the last visit of each client, when no more versions come: it offers
   /// nothing, and makes what it fetches its own. Empty: there is none.
   procedure_name finish = {};
-  bool pooled = false; ///< Of one client, who has what all users have.
+  bool pooled = false;    ///< Of one client, who has what all users have.
+  own_by_option own = {}; ///< Empty: none.
 };
 
 /// The role of last visits: the one behind the recipe's own.

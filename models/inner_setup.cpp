@@ -209,6 +209,8 @@ private:
     const bool is_private = value_of(all_, "head") != 0;
     if (to_.adapter && !is_private)
       add_head(base_, *to_.adapter);
+    if (is_private && find_option(method_, "own_rank") == nullptr)
+      add_own_head();
     if (!has(method_, own_adapter_family) || !all_.contains("own_rank"))
       return {};
     auto own = all_;
@@ -220,6 +222,16 @@ private:
       if (is_private)
         add_head(base_, *to_.own_adapter);
     });
+  }
+
+  /// Of clients who have no adapter of their own, it stands alone.
+  void add_own_head() {
+    adapter_plan own;
+    for (const auto& x : base_)
+      own.model_size += x.size();
+    add_head(base_, own);
+    if (to_.adapter && own.size() > 0)
+      to_.own_adapter = std::move(own);
   }
 
   const recipe& method_;

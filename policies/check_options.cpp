@@ -37,17 +37,31 @@ struct option_checker : recipe_complaints {
                       + ", which is missing or has another default");
   }
 
+  /// Whether there is such an option, and it is 0 by default.
+  bool is_off_or_on(const string& name) const {
+    const auto* by = find_option(method, name);
+    return by && by->value == 0
+           && (by->kind == option_kind::flag
+               || (by->kind == option_kind::choice && by->words.size() == 2));
+  }
+
+  /// What an option has weigh by examples weighs one by default.
+  result<void> check_examples(const string& where, const block_spec& x) const {
+    if (x.examples_option.empty()
+        || (is_off_or_on(x.examples_option) && x.weight == weight_rule::one))
+      return {};
+    return refuse(where + " weighs by examples where "
+                  + in_quotes(x.examples_option)
+                  + " says so; a weight of one, and a flag or a choice of two "
+                    "that is 0 by default, would do");
+  }
+
   /// A block that an option makes personal is shared by default, and legs fetch
   /// something else beside it.
   result<void> check_personal(const string& where, const block_spec& x) const {
     if (x.personal_option.empty())
       return {};
-    const auto* by = find_option(method, x.personal_option);
-    const bool says_it =
-      by
-      && (by->kind == option_kind::flag
-          || (by->kind == option_kind::choice && by->words.size() == 2));
-    return says_it && by->value == 0 && x.where == scope::shared
+    return is_off_or_on(x.personal_option) && x.where == scope::shared
              ? result<void>{}
              : refuse(where + " is made personal by "
                       + in_quotes(x.personal_option)
@@ -72,6 +86,8 @@ struct option_checker : recipe_complaints {
         return ok;
       if (auto ok = check_personal(where, x); !ok)
         return ok;
+      if (auto ok = check_examples(where, x); !ok)
+        return ok;
     }
     for (const auto& x : method.disclosures)
       if (auto ok = check_number("disclosure " + in_quotes(x.name)
@@ -79,6 +95,11 @@ struct option_checker : recipe_complaints {
                                  x.count_option, x.count_max);
           !ok)
         return ok;
+    if (!method.own.option.empty() && !is_off_or_on(method.own.option))
+      return refuse("clients keep " + in_quotes(method.own.family) + " where "
+                    + in_quotes(method.own.option)
+                    + " says so; a flag or a choice of two that is 0 by "
+                      "default would do");
     return check_options_of_legs().and_then(
       [this] { return check_options_of_roles(); });
   }

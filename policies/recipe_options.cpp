@@ -37,6 +37,7 @@ public:
       .and_then([this] { return set_roles(); })
       .map([this] {
         set_disclosures();
+        set_own();
         return std::move(method_);
       });
   }
@@ -93,6 +94,14 @@ private:
     return nullptr;
   }
 
+  void set_own() {
+    if (!is_on(method_.own.option))
+      return;
+    method_.blocks.push_back(
+      {.name = method_.own.family, .where = scope::personal});
+    method_.personal = true;
+  }
+
   result<void> check_values() const {
     for (const auto& x : method_.options)
       if (!fits(x, all_.at(x.name)))
@@ -104,6 +113,8 @@ private:
     for (auto& x : method_.blocks) {
       set(x.count, x.count_option);
       set(x.rank, x.rank_option);
+      if (is_on(x.examples_option))
+        x.weight = weight_rule::examples;
       if (is_on(x.personal_option)) {
         set_personal(x);
         continue;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/assert.hpp"
 #include "models/adapters/spectrum.hpp"
@@ -91,8 +92,15 @@ result<void> push_forward(const planned_adapter& x, floats direction,
 
 void truncate(const adapter_plan& plan, std::size_t rank,
               std::span<float> adapter) {
-  for (const auto& m : plan.matrices) {
-    const auto first = std::min(rank, m.rank);
+  truncate(plan, rank_list(plan.matrices.size(), rank), adapter);
+}
+
+void truncate(const adapter_plan& plan, const rank_list& ranks,
+              std::span<float> adapter) {
+  TROUPE_ASSERT(ranks.size() == plan.matrices.size());
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const auto& m = plan.matrices[i];
+    const auto first = std::min(ranks[i], m.rank);
     const auto x = factors_in(m, adapter);
     std::ranges::fill(x.u.subspan(first * m.rows), 0.f);
     std::ranges::fill(x.v.subspan(first * m.columns), 0.f);
@@ -113,9 +121,18 @@ void make_orthogonal(const adapter_plan& plan, std::span<float> adapter,
 
 double tail_norm(const planned_adapter& x, std::size_t rank, double factor,
                  std::span<float> slopes) {
-  double sum = 0;
-  for (const auto& m : x.plan.matrices) {
-    const auto first = std::min(rank, m.rank);
+  const auto all =
+    tail_norms(x, rank_list(x.plan.matrices.size(), rank), factor, slopes);
+  return std::accumulate(all.begin(), all.end(), 0.0);
+}
+
+std::vector<double> tail_norms(const planned_adapter& x, const rank_list& ranks,
+                               double factor, std::span<float> slopes) {
+  TROUPE_ASSERT(ranks.size() == x.plan.matrices.size());
+  std::vector<double> norms;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const auto& m = x.plan.matrices[i];
+    const auto first = std::min(ranks[i], m.rank);
     const auto tail = [&]<class T>(std::span<T> of) {
       const auto both = factors_in(m, of);
       return factor_pair<T>{both.u.subspan(first * m.rows),
@@ -124,7 +141,7 @@ double tail_norm(const planned_adapter& x, std::size_t rank, double factor,
     const auto [u, v] = tail(x.values);
     const auto u_norm = std::sqrt(dot(u, u));
     const auto v_norm = std::sqrt(dot(v, v));
-    sum += u_norm * v_norm;
+    norms.push_back(u_norm * v_norm);
     // At zero a norm has no slope, and none is taken.
     if (slopes.empty() || u_norm == 0 || v_norm == 0)
       continue;
@@ -134,7 +151,7 @@ double tail_norm(const planned_adapter& x, std::size_t rank, double factor,
     for (std::size_t j = 0; j < v.size(); ++j)
       to.v[j] += static_cast<float>(factor * u_norm / v_norm) * v[j];
   }
-  return sum;
+  return norms;
 }
 
 double norm_of_products(const adapter_plan& plan, floats values) {
@@ -188,6 +205,8 @@ std::vector<std::size_t> effective_ranks(std::span<const planned_adapter> sum) {
   for (std::size_t i = 0; i < count; ++i) {
     std::vector<float> u, v, scale;
     for (const auto& x : sum) {
+      if (x.plan.matrices.empty())
+        continue; // A head alone.
       const auto& m = x.plan.matrices[i];
       const auto both = factors_in(m, x.values);
       u.insert(u.end(), both.u.begin(), both.u.end());

@@ -30,6 +30,13 @@ struct planned_adapter {
 void truncate(const adapter_plan& plan, std::size_t rank,
               std::span<float> adapter);
 
+/// How many ranks each matrix of a plan has, or has left.
+using rank_list = std::vector<std::size_t>;
+
+/// The same where each matrix has a rank of its own. @pre there is one for each
+void truncate(const adapter_plan& plan, const rank_list& ranks,
+              std::span<float> adapter);
+
 /// Takes away from an adapter's factors what lies in the span of another's of
 /// the same matrices: neither product says anything where the other does.
 void make_orthogonal(const adapter_plan& plan, std::span<float> adapter,
@@ -40,6 +47,11 @@ void make_orthogonal(const adapter_plan& plan, std::span<float> adapter,
 /// times `factor`, to `slopes` where that is not empty.
 double tail_norm(const planned_adapter& x, std::size_t rank, double factor = 0,
                  std::span<float> slopes = {});
+
+/// What that is the sum of, each matrix beyond its own rank. @pre there is one
+/// for each
+std::vector<double> tail_norms(const planned_adapter& x, const rank_list& ranks,
+                               double factor = 0, std::span<float> slopes = {});
 
 /// The Frobenius norm of all that an adapter adds to a model, over all of its
 /// matrices and vectors: from the factors' Gram matrices, and no model is made.
@@ -60,7 +72,7 @@ double product_gap(const adapter_plan& plan,
                    std::span<const merged_offer> offers);
 
 /// The effective rank of the sum of adapters of the same matrices, of each of
-/// these; empty where there are no adapters.
+/// these; empty where there are no adapters. All but the first may have none.
 std::vector<std::size_t> effective_ranks(std::span<const planned_adapter> sum);
 
 } // namespace troupe::models

@@ -56,20 +56,44 @@ result<dealt_parts> deal_by_scheme(const partitioner& scheme,
   return out;
 }
 
+row_lists deal_part(text_part part, const row_list& all, double sorted_fraction,
+                    const label_deal& how) {
+  return deal_sorted(all, {.clients = how.clients,
+                           .sorted_fraction = sorted_fraction,
+                           .seed = derive_seed(how.seed, name_of(part))});
+}
+
+dealt_parts deal_sorted_parts(const std::map<text_part, row_list>& labels,
+                              const label_deal& how) {
+  dealt_parts out;
+  for (const auto& [part, all] : labels)
+    out[part] = deal_part(part, all, how.sorted_fraction, how);
+  return out;
+}
+
 } // namespace
 
 result<std::map<text_part, row_lists>>
 deal_by_label(const std::map<text_part, row_list>& labels,
               const label_deal& how) {
-  if (how.scheme)
-    return deal_by_scheme(*how.scheme, labels, how);
-  dealt_parts out;
-  for (const auto& [part, all] : labels)
-    out[part] =
-      deal_sorted(all, {.clients = how.clients,
-                        .sorted_fraction = how.sorted_fraction,
-                        .seed = derive_seed(how.seed, name_of(part))});
+  auto out = how.scheme ? deal_by_scheme(*how.scheme, labels, how)
+                        : deal_sorted_parts(labels, how);
+  const auto tests = labels.find(text_part::test);
+  if (out && how.even_tests && tests != labels.end())
+    (*out)[text_part::test] = deal_part(text_part::test, tests->second, 0, how);
   return out;
+}
+
+std::string_view larger_share(text_part x) noexcept {
+  switch (x) {
+    case text_part::train:
+      return ", or smaller shares of the others,";
+    case text_part::validation:
+      return ", or a larger 'validation_share',";
+    case text_part::test:
+      break;
+  }
+  return ", or a larger 'test_share',";
 }
 
 std::string_view more_labels(const std::optional<partitioner>& scheme) {

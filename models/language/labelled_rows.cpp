@@ -28,18 +28,6 @@ constexpr std::size_t text_labels_max = 65'536;
 constexpr std::array all_parts{text_part::train, text_part::validation,
                                text_part::test};
 
-std::string_view share_of(text_part x) noexcept {
-  switch (x) {
-    case text_part::train:
-      return ", or smaller shares of the others,";
-    case text_part::validation:
-      return ", or a larger 'validation_share',";
-    case text_part::test:
-      break;
-  }
-  return ", or a larger 'test_share',";
-}
-
 /// Equal rows have equal ones.
 digest content_of(const labelled_text& x) {
   const auto all =
@@ -47,9 +35,12 @@ digest content_of(const labelled_text& x) {
   return digest_of(std::as_bytes(std::span{all}));
 }
 
-/// Of those without a source equal ones are drawn alike.
+/// What it says, or is drawn. Of those without a source equal ones are drawn
+/// alike.
 text_part part_of(const labelled_text& x, const digest& content,
                   const labelled_options& how) {
+  if (x.part)
+    return *x.part;
   return part_of_source(
     x.source.empty() ? to_hex(content) : x.source,
     {.validation = how.validation_share, .test = how.test_share}, how.seed);
@@ -80,6 +71,7 @@ struct labelled_rows::loader {
   std::map<text_part, std::vector<number_list>> rows = {};
   std::map<digest, text_part> placed = {};        ///< Texts, by what they are.
   std::map<text_part, std::uint64_t> beyond = {}; ///< Rows that are none.
+  std::set<text_part> said = {};                  ///< Parts that lines name.
 
   result<void> load() {
     auto users = read_labelled(how.files);
@@ -137,6 +129,8 @@ private:
       const auto content = content_of(text);
       if (part_of(text, content, how) != part)
         continue;
+      if (text.part)
+        said.insert(part);
       if (placed.emplace(content, part).first->second != part) {
         ++to.left_out_;
         continue;
@@ -170,7 +164,9 @@ private:
     return x;
   }
 
-  bool is_wanted(text_part part) const noexcept {
+  bool is_wanted(text_part part) const {
+    if (said.contains(part))
+      return true;
     switch (part) {
       case text_part::validation:
         return how.validation_share > 0;
@@ -207,7 +203,7 @@ private:
           return refuse("user " + in_quotes(shortened(users[k].name))
                         + " has no rows for " + std::string{name_of(part)}
                         + about_repeats(users[k].dropped) + about_context(part)
-                        + "more texts" + std::string{share_of(part)}
+                        + "more texts" + std::string{larger_share(part)}
                         + " would do");
     }
     bound_all();
@@ -227,7 +223,7 @@ private:
                       + std::to_string(how.clients) + " clients who share them"
                       + about_repeats(to.dropped_paragraphs_)
                       + about_context(part) + "more texts, fewer clients"
-                      + std::string{share_of(part)} + " would do");
+                      + std::string{larger_share(part)} + " would do");
       const auto& set = part == text_part::test ? to.test_ : to.training_;
       auto& of = labels[part];
       for (const auto number : own)
@@ -236,6 +232,7 @@ private:
     auto dealt = deal_by_label(labels, {.clients = how.clients,
                                         .scheme = how.scheme,
                                         .sorted_fraction = how.sorted_fraction,
+                                        .even_tests = how.even_tests,
                                         .seed = how.seed});
     if (!dealt)
       return tl::make_unexpected(dealt.error());
@@ -258,7 +255,7 @@ private:
                       + std::string{name_of(part)} + ", as its labels have few"
                       + about_context(part)
                       + std::string{more_labels(how.scheme)} + ", fewer clients"
-                      + std::string{share_of(part)} + " would do");
+                      + std::string{larger_share(part)} + " would do");
       for (auto& x : clients[k])
         x = all[x];
     }

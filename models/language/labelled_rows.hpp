@@ -1,9 +1,10 @@
 #pragma once
 
 // Labelled texts as rows: one text is one row, and what is known of it stands
-// among its targets. Which texts validate and which test is drawn by their
-// source, or by themselves where they say none, whoever has them: neither a
-// source nor a text is in two parts. Then each part is dealt to the clients.
+// among its targets. Which texts validate and which test their lines say; else
+// it is drawn by their source, or by themselves where they have none, whoever
+// has them: neither a source nor a text is then in two parts. Then each part is
+// dealt to the clients.
 //
 //   task       ids                             targets
 //   classify   text, or two of them            place 0: the class
@@ -49,6 +50,7 @@ struct labelled_options {
   std::size_t clients = 0;
   std::optional<partitioner> scheme = std::nullopt; ///< As of `label_deal`.
   double sorted_fraction = 0.9;
+  bool even_tests = false;  ///< As of `label_deal`.
   std::size_t rows_max = 0; ///< Of a client's training rows; 0: all.
   std::uint64_t seed = 0;
 };

@@ -1,6 +1,7 @@
 #include "models/language/labelled_texts.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -108,6 +109,8 @@ public:
     x.before = *before;
     if (auto ok = read_label(*found, x); !ok)
       return ok;
+    if (auto ok = read_part(*found, x); !ok)
+      return ok;
     if (how_.task == text_task::span)
       if (auto ok = read_answer(*found, x); !ok)
         return ok;
@@ -152,6 +155,24 @@ private:
                                 + (found == nullptr ? about_keys(in) : ""))
                        + "; 'data.label' says which key has the class");
     return {};
+  }
+
+  result<void> read_part(const json& in, labelled_text& to) const {
+    const auto* found = how_.part.empty() ? nullptr : in.find(how_.part);
+    if (found == nullptr || found->dump() == "null")
+      return {};
+    constexpr std::array parts{std::pair{"train", text_part::train},
+                               std::pair{"validation", text_part::validation},
+                               std::pair{"test", text_part::test}};
+    for (const auto& [name, part] : parts)
+      if (found->text() != nullptr && *found->text() == name) {
+        to.part = part;
+        return {};
+      }
+    return fail_at(where_, "has " + shortened(found->dump()) + " under "
+                             + in_quotes(how_.part)
+                             + "; \"train\", \"validation\" or \"test\" would "
+                               "do, or no such key: then it is drawn");
   }
 
   /// @param before the file's texts so far
@@ -268,6 +289,14 @@ result<std::vector<labelled_user>> read_labelled(const labelled_files& from) {
       return tl::make_unexpected(user.error());
     out.push_back(std::move(*user));
   }
+  const auto says_part = [](const labelled_user& x) {
+    return std::ranges::any_of(
+      x.texts, [](const labelled_text& y) { return y.part.has_value(); });
+  };
+  if (!from.part.empty() && std::ranges::none_of(out, says_part))
+    return fail_at(from.folder.string(),
+                   "has no text that says under " + in_quotes(from.part)
+                     + " what it is for; 'data.part' names the key that does");
   return out;
 }
 

@@ -14,6 +14,7 @@
 
 #include "core/result.hpp"
 #include "models/data/text_task.hpp"
+#include "models/language/document_parts.hpp"
 
 namespace troupe::models {
 
@@ -28,6 +29,8 @@ struct labelled_text {
   /// Those of one source are in one part. It begins with '='; empty: none is
   /// said.
   std::string source = {};
+  /// What its line says that it is for; it is drawn by its source otherwise.
+  std::optional<text_part> part = {};
   /// Of an answer, in bytes of the text; equal: there is none.
   std::size_t begin = 0, end = 0;
   /// Answers that would do, the one that is learned first.
@@ -46,6 +49,7 @@ struct labelled_files {
   std::vector<std::string> users = {}; ///< Empty: all, by name.
   text_task task = text_task::classify;
   std::string label = "label"; ///< The key that has it.
+  std::string part = {}; ///< The key that says what a text is for; empty: none.
 };
 
 /// Reads FOLDER/USER.jsonl of each user. A line is an object with
@@ -56,7 +60,9 @@ struct labelled_files {
 ///     "answers", a list of texts that would do as well;
 ///   describe: "before", "text".
 /// "source" may stand in all of them, and the label too. A label is a text or a
-/// whole number. Returns `invalid_data`, naming file and line. @pre the task is
+/// whole number, and a part "train", "validation" or "test". Returns
+/// `invalid_data`, naming file and line, or where a key of parts is on no line.
+/// @pre the task is
 /// not `language`
 [[nodiscard]] result<std::vector<labelled_user>>
 read_labelled(const labelled_files& from);

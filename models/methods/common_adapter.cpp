@@ -127,6 +127,11 @@ task<factors> bend_inside(visit& v, planned_adapters at, std::size_t wrt,
   co_return co_await pull_back(v.on, at[of]);
 }
 
+/// Whether its moments are of no visit but this.
+bool begins_anew(const visit& v) {
+  return v.option("moments") != 0;
+}
+
 } // namespace
 
 const adapter_plan* common_plan(const local_problem& on) noexcept {
@@ -171,8 +176,29 @@ result<void> offer_common(const base_block& base, floats now, visit& v,
 }
 
 optimiser optimiser_of_common(const visit& v) {
-  return {v.on, common_plan(v.on)->size(), v.in.state.get(),
+  return {v.on, common_plan(v.on)->size(),
+          begins_anew(v) ? nullptr : v.in.state.get(),
           std::string{adapter_family}};
+}
+
+result<std::optional<own_head>> own_head_of(const visit& v) {
+  const auto* plan = own_plan(v.on);
+  if (plan == nullptr)
+    return std::optional<own_head>{};
+  const factors fresh(plan->size());
+  return kept_or(v.in.state.get(), own_adapter_family, fresh)
+    .map([&](floats kept) {
+      return std::optional{own_head{
+        .values = {kept.begin(), kept.end()},
+        .by = {v.on, plan->size(), begins_anew(v) ? nullptr : v.in.state.get(),
+               std::string{own_adapter_family}}}};
+    });
+}
+
+void keep_of_common(const optimiser& by, visit& v) {
+  by.keep(v.out.next);
+  if (begins_anew(v))
+    v.out.next.moments.clear();
 }
 
 double inner_rate_at(const visit& v, std::uint64_t made) {
@@ -282,6 +308,26 @@ planned_adapters client_adapters::on(const local_problem& problem) const {
   return result;
 }
 
+std::string counter_of_rank(std::size_t matrix) {
+  return std::string{rank_counter} + '.' + std::to_string(matrix);
+}
+
+rank_list ranks_kept(const client_state* state, const adapter_plan& plan) {
+  const auto counter = [&](const std::string& name) {
+    const auto found = state->counters.find(name);
+    return found == state->counters.end()
+             ? std::nullopt
+             : std::optional{static_cast<std::size_t>(found->second)};
+  };
+  const auto all = state ? counter(rank_counter) : std::nullopt;
+  if (!all)
+    return {};
+  rank_list ranks(plan.matrices.size(), *all);
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    ranks[i] = counter(counter_of_rank(i)).value_or(*all);
+  return ranks;
+}
+
 result<client_adapters> adapters_after(const local_problem& on,
                                        const client_state* state,
                                        floats common) {
@@ -290,9 +336,8 @@ result<client_adapters> adapters_after(const local_problem& on,
   client_adapters x{.common = {common.begin(), common.end()}, .own = {}};
   if (state == nullptr)
     return x;
-  if (const auto rank = state->counters.find(rank_counter);
-      rank != state->counters.end())
-    truncate(*common_plan(on), rank->second, x.common);
+  if (const auto ranks = ranks_kept(state, *common_plan(on)); !ranks.empty())
+    truncate(*common_plan(on), ranks, x.common);
   if (const auto own = state->blocks.find(std::string{own_adapter_family});
       own != state->blocks.end()) {
     const auto values = own->second.own_view();

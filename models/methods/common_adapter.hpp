@@ -17,11 +17,17 @@
 
 namespace troupe::models {
 
-/// The counter of a client that has a rank of its own.
+/// The counter of a client that has a rank of its own: the largest, where each
+/// layer has one, which the counters "rank.0" and so on say.
 inline constexpr const char* rank_counter = "rank";
 
-/// How many steps of the common adapter a client has made in its life, and how
-/// often it found that its own adapter was lost.
+std::string counter_of_rank(std::size_t matrix);
+
+/// Of each matrix of the common adapter; empty where it has none of its own.
+rank_list ranks_kept(const client_state* state, const adapter_plan& plan);
+
+/// How many steps of the common adapter a client has made in its life, or since
+/// its moments began anew, and how often it found that its own was lost.
 inline constexpr const char* steps_counter = "adapter.steps";
 inline constexpr const char* lost_counter = "own_adapter.lost";
 
@@ -47,8 +53,23 @@ result<void> offer_common(const base_block& base, std::span<const float> now,
                           visit& v, std::optional<double> weight = {});
 
 /// The configured optimiser of a common adapter. Its moments stay with the
-/// client, and its next visit goes on with them.
+/// client, and its next visit goes on with them, unless the option `moments`
+/// says that each begins with none.
 optimiser optimiser_of_common(const visit& v);
+
+/// A head of the client's own, of one who has no adapter of its own: what it
+/// adds to that of the model is learned beside the common adapter, by an
+/// optimiser like that one's, and stays.
+struct own_head {
+  factors values;
+  optimiser by;
+};
+
+/// Nothing: all have one head in common, or the model has none.
+result<std::optional<own_head>> own_head_of(const visit& v);
+
+/// What the client keeps of it.
+void keep_of_common(const optimiser& by, visit& v);
 
 /// The rate of plain SGD's steps in a visit that has made so many: the option
 /// `inner_rate`, by the schedule of the common adapter's.

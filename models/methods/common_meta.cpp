@@ -77,7 +77,7 @@ task<done> train_common_meta(visit& v) {
     co_await v.update(by.next(x, slopes));
   }
   v.out.loss = total / static_cast<double>(v.plan.steps);
-  by.keep(v.out.next);
+  keep_of_common(by, v);
   co_await offer_common(base, x, v);
   co_return {};
 }

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <numeric>
 #include <string>
 
 #include "core/limits.hpp"
@@ -21,47 +21,97 @@ namespace {
 
 using floats = std::span<const float>;
 
-/// What is added to the loss: `factor` times the size of what lies beyond
-/// `rank`.
-struct tail_penalty {
-  double factor = 0;
-  std::size_t rank = 0;
+/// Of each matrix; empty: of none.
+struct rank_bounds {
+  rank_list most = {}; ///< Ranks beyond these stay zero.
+  /// To the loss is added `penalty` times the size of what lies beyond these.
+  rank_list kept = {};
+  double penalty = 0;
 };
 
-constexpr auto all_ranks = std::numeric_limits<std::size_t>::max();
-
-/// Trains the adapter, of which ranks beyond `rank_max` stay zero, and offers
-/// nothing yet. The loss is that without penalty.
+/// Trains the adapter, and the head of who has one of its own, which it keeps.
+/// Offers nothing yet. The loss is that without penalty.
 task<done> learn(visit& v, factors& adapter, optimiser& by,
-                 tail_penalty penalty = {}, std::size_t rank_max = all_ranks) {
+                 const rank_bounds& within) {
   const auto& plan = *common_plan(v.on);
+  auto head = co_await own_head_of(v);
   batch_sequence from{v.on.rows, v.on.how, v.in.seed};
   double total = 0;
   for (std::uint64_t i = 0; i < v.plan.steps; ++i) {
     const planned_adapter x{plan, adapter};
-    total +=
-      co_await differentiate(v, planned_adapters(1, x), from.next_batch());
+    planned_adapters both(1, x);
+    if (head)
+      both.push_back({*own_plan(v.on), head->values});
+    total += co_await differentiate(v, both, from.next_batch());
     auto slopes = co_await pull_back(v.on, x);
-    if (penalty.factor > 0)
-      tail_norm(x, penalty.rank, penalty.factor, slopes);
+    if (head) {
+      auto of_head = co_await pull_back(v.on, both.back());
+      co_await v.update(head->by.next(head->values, of_head));
+    }
+    if (within.penalty > 0)
+      tail_norms(x, within.kept, within.penalty, slopes);
     co_await v.update(by.next(adapter, slopes));
     // Moments of ranks that were given up could move them.
-    truncate(plan, rank_max, adapter);
+    if (!within.most.empty())
+      truncate(plan, within.most, adapter);
   }
   v.out.loss = total / static_cast<double>(v.plan.steps);
+  if (head) {
+    head->by.keep(v.out.next);
+    co_await v.keep(own_adapter_family, head->values);
+  }
   co_return {};
 }
 
-std::size_t rank_of(client_id client, const client_state* state,
-                    const local_problem& on) {
-  if (state != nullptr)
-    if (const auto found = state->counters.find(rank_counter);
-        found != state->counters.end())
-      return found->second;
-  return first_rank(on.how.method,
-                    {.before = static_cast<std::size_t>(client.value - 1),
-                     .clients = on.clients ? on.clients->train.size() : 1,
-                     .experts = experts_said(on, client)});
+bool gives_up_by_layer(const training_options& how) {
+  return option_of(how, "pruning") != 0;
+}
+
+/// What a client has of each matrix.
+rank_list ranks_of(client_id client, const client_state* state,
+                   const local_problem& on) {
+  const auto& plan = *common_plan(on);
+  if (auto kept = ranks_kept(state, plan); !kept.empty())
+    return kept;
+  const auto first = first_rank(
+    on.how.method, {.before = static_cast<std::size_t>(client.value - 1),
+                    .clients = on.clients ? on.clients->train.size() : 1,
+                    .experts = experts_said(on, client)});
+  rank_list ranks(plan.matrices.size(), first);
+  // Who has fewer by itself could give up none of what it lacks.
+  for (std::size_t i = 0; i < ranks.size() && gives_up_by_layer(on.how); ++i)
+    ranks[i] = std::min(ranks[i], plan.matrices[i].rank);
+  return ranks;
+}
+
+/// The largest, which travels.
+std::size_t rank_of(const rank_list& ranks) {
+  return ranks.empty() ? 1 : *std::ranges::max_element(ranks);
+}
+
+/// Gives up the tails beyond `kept` that a visit has made smaller: of all
+/// matrices together, or each by itself.
+void give_up(const visit& v, const std::vector<double>& before,
+             const std::vector<double>& now, const rank_list& kept,
+             rank_list& ranks) {
+  const auto sum = [](const std::vector<double>& xs) {
+    return std::accumulate(xs.begin(), xs.end(), 0.0);
+  };
+  const bool each = gives_up_by_layer(v.on.how);
+  const bool all = sum(now) < sum(before);
+  const auto least =
+    std::max<std::size_t>(1, static_cast<std::size_t>(v.option("rank_min")));
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    if (each ? now[i] < before[i] : all)
+      ranks[i] = std::min(ranks[i], std::max(kept[i], least));
+}
+
+void keep_ranks(visit& v, const rank_list& ranks) {
+  auto& counters = v.out.next.counters;
+  counters[rank_counter] = rank_of(ranks);
+  if (gives_up_by_layer(v.on.how))
+    for (std::size_t i = 0; i < ranks.size(); ++i)
+      counters[counter_of_rank(i)] = ranks[i];
 }
 
 /// The norm of what an adapter adds to the model, which its offer weighs by.
@@ -111,8 +161,9 @@ task<done> train_ranks(visit& v) {
   const auto base = co_await take_common(v);
   auto adapter = brought_here(base.values);
   auto by = optimiser_of_common(v);
-  co_await learn(v, adapter, by);
-  by.keep(v.out.next);
+  const rank_bounds none;
+  co_await learn(v, adapter, by, none);
+  keep_of_common(by, v);
   co_await offer_common(base, adapter, v);
   co_return {};
 }
@@ -124,27 +175,27 @@ task<done> train_pruned(visit& v) {
   const auto fetched = co_await with_all_ranks(v);
   const base_block base{v.on.blocks.find(adapter_family), fetched};
   const auto& plan = *common_plan(v.on);
-  auto rank = rank_of(v.in.visit.client, v.in.state.get(), v.on);
-  const auto kept = static_cast<std::size_t>(v.option("keep_share")
-                                             * static_cast<double>(rank));
+  auto ranks = ranks_of(v.in.visit.client, v.in.state.get(), v.on);
+  rank_bounds within{
+    .most = ranks, .kept = ranks, .penalty = v.option("penalty")};
+  for (auto& x : within.kept)
+    x =
+      static_cast<std::size_t>(v.option("keep_share") * static_cast<double>(x));
   auto adapter = fetched;
-  truncate(plan, rank, adapter);
-  const auto before = tail_norm({plan, adapter}, kept);
-  const tail_penalty penalty{.factor = v.option("penalty"), .rank = kept};
+  truncate(plan, ranks, adapter);
+  const auto before = tail_norms({plan, adapter}, within.kept);
   auto by = optimiser_of_common(v);
-  co_await learn(v, adapter, by, penalty, rank);
-  by.keep(v.out.next);
-  const auto least =
-    std::max<std::size_t>(1, static_cast<std::size_t>(v.option("rank_min")));
-  if (tail_norm({plan, adapter}, kept) < before)
-    rank = std::min(rank, std::max(kept, least));
-  truncate(plan, rank, adapter);
-  v.out.next.counters[rank_counter] = rank;
+  co_await learn(v, adapter, by, within);
+  keep_of_common(by, v);
+  give_up(v, before, tail_norms({plan, adapter}, within.kept), within.kept,
+          ranks);
+  truncate(plan, ranks, adapter);
+  keep_ranks(v, ranks);
   // It has a norm only where it is finite.
   co_await v.keep(left_adapter_family, adapter);
   const auto weight = co_await weight_of(v, adapter);
   co_await offer_common(base, adapter, v, weight);
-  offer_ranks(*base.layout, rank, v.out);
+  offer_ranks(*base.layout, rank_of(ranks), v.out);
   co_return {};
 }
 
@@ -155,24 +206,26 @@ task<done> train_ranked(visit& v) {
   const auto fetched = co_await with_all_ranks(v);
   const base_block base{v.on.blocks.find(adapter_family), fetched};
   const auto& plan = *common_plan(v.on);
-  const auto rank = rank_of(v.in.visit.client, v.in.state.get(), v.on);
+  const auto ranks = ranks_of(v.in.visit.client, v.in.state.get(), v.on);
   auto adapter = fetched;
-  truncate(plan, rank, adapter);
+  truncate(plan, ranks, adapter);
   optimiser by{v.on, plan.size()};
-  co_await learn(v, adapter, by, {}, rank);
-  v.out.next.counters[rank_counter] = rank;
+  const rank_bounds within{.most = ranks};
+  co_await learn(v, adapter, by, within);
+  keep_ranks(v, ranks);
   co_await offer_common(base, adapter, v);
-  offer_ranks(*base.layout, rank, v.out);
+  offer_ranks(*base.layout, rank_of(ranks), v.out);
   co_return {};
 }
 
 task<done> pruned_home(visit& v) {
-  auto common = common_of(v.in.fetched, v.on).copy();
-  const auto& plan = *common_plan(v.on);
+  auto now = co_await adapters_after(v.on, v.in.state.get(),
+                                     common_of(v.in.fetched, v.on));
   const auto client = v.in.visit.client;
   if (client.value != 0)
-    truncate(plan, rank_of(client, v.in.state.get(), v.on), common);
-  co_await compose(v.on, planned_adapters(1, {plan, common}));
+    truncate(*common_plan(v.on), ranks_of(client, v.in.state.get(), v.on),
+             now.common);
+  co_await compose(v.on, now.on(v.on));
   co_return {};
 }
 

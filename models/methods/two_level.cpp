@@ -151,7 +151,7 @@ task<done> train_two_level(visit& v) {
     co_await v.update(by.next(now.common, slopes));
   }
   v.out.loss = total / static_cast<double>(v.plan.steps);
-  by.keep(v.out.next);
+  keep_of_common(by, v);
   co_await v.keep(own_adapter_family, now.own);
   co_await offer_common(base, now.common, v);
   co_return {};

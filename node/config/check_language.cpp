@@ -53,6 +53,11 @@ public:
              "kind = \"sorted\" deals labelled texts: it needs data.kind = "
              "\"language\" and task = \"classify\", \"span\" or "
              "\"describe\"");
+    if (x_.partition.tests == partition_options::test_rule::even
+        && x_.partition.deals_labels() && !d.is_labelled_text())
+      refuse("partition.tests",
+             "tests = \"even\" deals labelled texts, and test rows of other "
+             "data follow the training rows: tests = \"as_training\" would do");
     if (x_.training.batches == models::batch_rule::anywhere && !d.is_language())
       refuse("training.batches",
              "batches = \"anywhere\" draws windows of a text: it needs "

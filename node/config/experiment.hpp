@@ -172,6 +172,7 @@ struct data_options {
   std::uint32_t test_windows = 0;      ///< Drawn; 0: all without overlap.
   double validation_share = 0.1;       ///< Of a user's text, by bytes.
   double test_share = 0.1;             ///< Likewise.
+  std::string part = {};  ///< The key that says it of a text; empty: none.
   bool mixed = false;     ///< Each user is watched and tested on all users'.
   bool pooled = false;    ///< One client has what all users have.
   bool brought = false;   ///< Each client brings its own; none is here.

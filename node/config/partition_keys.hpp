@@ -29,6 +29,9 @@ struct partition_options {
     iid,           ///< The rows that are not, as the protocol's text has it.
   };
 
+  /// How test rows are dealt. Of labelled texts.
+  enum class test_rule : std::uint8_t { as_training, even };
+
   rule kind = rule::iid;
   double alpha = 0.5;
   std::uint32_t labels_per_client = 2;
@@ -49,11 +52,19 @@ struct partition_options {
   // Of `sorted`.
   double sorted_fraction = 0.9;
   fraction_rule reading = fraction_rule::heterogeneity;
+  // Of what is dealt by label.
+  test_rule tests = test_rule::as_training;
 
   /// Of the rows, so many are dealt by their label.
   double sorted_rows() const noexcept {
     return reading == fraction_rule::iid ? 1 - sorted_fraction
                                          : sorted_fraction;
+  }
+
+  /// Whether test rows could be dealt otherwise.
+  bool deals_labels() const noexcept {
+    return kind == rule::sorted || kind == rule::labels
+           || kind == rule::dirichlet;
   }
 
   bool shares_rows() const noexcept {

@@ -45,6 +45,13 @@ void visit_text_task(schema_visitor& v, data_options& x) {
   if (x.is_language()
       && v.has(task, x.text_task != models::text_task::language))
     v.choice(task, x.text_task, {"language", "classify", "span", "describe"});
+  const key part{"part",
+                 "the key that says of a text whether it trains, validates or "
+                 "tests; without it that is drawn by the shares",
+                 x.is_labelled_text(),
+                 "kind = \"language\" with another 'task' than \"language\""};
+  if (v.has(part, !x.part.empty()))
+    v.text(part, x.part);
 }
 
 /// Whether there are texts here, which says whether other keys mean anything.

@@ -88,6 +88,14 @@ void visit_partition(schema_visitor& v, partition_options& x) {
             "those that are not",
             x.kind == sorted, "kind = \"sorted\""},
            x.reading, {"heterogeneity", "iid"});
+  // Where it is not said nothing is written: earlier builds do not know it.
+  const key tests{"tests",
+                  "of labelled texts: test rows have the labels that a client "
+                  "learns, or all of them",
+                  x.deals_labels(),
+                  "kind = \"sorted\", \"labels\" or \"dirichlet\""};
+  if (v.has(tests, x.tests != partition_options::test_rule::as_training))
+    v.choice(tests, x.tests, {"as_training", "even"});
   v.end();
 }
 

@@ -14,6 +14,7 @@
 #include "node/config/keys.hpp"
 #include "node/config/method_options.hpp"
 #include "node/config/reader.hpp"
+#include "policies/catalogue.hpp"
 
 namespace troupe::node {
 
@@ -161,6 +162,63 @@ void remark_on_routers(loaded_config& loaded, const entries& said,
                              "'training.experts', and no router");
 }
 
+/// Whether a version follows from what examples weigh. Of a recipe without
+/// blocks nothing is known.
+bool weighs_examples(const recipe& method, const options& said) {
+  const auto settled = policies::with_options(method, said);
+  const auto weighs = [](const block_spec& x) {
+    return travels(x.where)
+           && (x.weight == weight_rule::examples
+               || x.weight == weight_rule::examples_times_share);
+  };
+  return !settled || method.blocks.empty()
+         || (method.offers && std::ranges::any_of(settled->blocks, weighs));
+}
+
+void remark_on_weights(loaded_config& loaded, const entries& said,
+                       const recipe& method) {
+  const auto at = said.find("clients.example_weight");
+  const bool is_chosen =
+    loaded.x.clients.example_weight != policies::weight_kind::examples;
+  if (at != said.end() && is_chosen
+      && !weighs_examples(method, loaded.x.training.method))
+    loaded.notes.push_back(at->second.where + ": '" + at->second.typed
+                           + "' has no effect: under method '" + method.name
+                           + "' no offer weighs by its examples"
+                           + (find_option(method, "weights") != nullptr
+                                ? "; options.weights = \"examples\" would do"
+                                : ""));
+}
+
+/// Of texts alone about which something is asked a model has a head.
+void remark_on_heads(loaded_config& loaded, const entries& said,
+                     const recipe& method) {
+  const auto& data = loaded.x.data;
+  const auto at = said.find(std::string{method_section} + ".head");
+  if (at == said.end() || find_option(method, "head") == nullptr
+      || loaded.x.training.method.at("head") == 0
+      || (data.is_labelled_text()
+          && data.text_task != models::text_task::describe))
+    return;
+  loaded.notes.push_back(at->second.where + ": '" + at->second.typed
+                         + "' has no effect: only texts that are classified, "
+                           "or in which a span is found, have such a layer");
+}
+
+/// Plain steps leave nothing behind.
+void remark_on_moments(loaded_config& loaded, const entries& said,
+                       const recipe& method) {
+  const auto& x = loaded.x.training;
+  const auto at = said.find(std::string{method_section} + ".moments");
+  if (at != said.end() && find_option(method, "moments") != nullptr
+      && x.method.at("moments") != 0
+      && x.optimiser == models::optimiser_kind::sgd && x.momentum == 0)
+    loaded.notes.push_back(
+      at->second.where + ": '" + at->second.typed
+      + "' has no effect: plain SGD has no moments; "
+        "optimiser = \"adamw\", or a 'momentum', would do");
+}
+
 /// Said where there is no choice. Else nobody says it: it is the default.
 void remark_on_factors(loaded_config& loaded, const entries& said) {
   const auto at = said.find("model.factors");
@@ -261,6 +319,9 @@ void settle(loaded_config& loaded, const entries& said,
   remark_on_ends(loaded, said, *method);
   remark_on_layers(loaded, said, *method);
   remark_on_routers(loaded, said, *method);
+  remark_on_weights(loaded, said, *method);
+  remark_on_moments(loaded, said, *method);
+  remark_on_heads(loaded, said, *method);
 }
 
 } // namespace troupe::node

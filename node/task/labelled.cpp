@@ -77,7 +77,8 @@ load_labelled(const experiment& x) {
     {.files = {.folder = d.path,
                .users = std::move(*users),
                .task = d.text_task,
-               .label = d.label},
+               .label = d.label,
+               .part = d.part},
      .context = d.context,
      .stride = d.stride,
      .validation_share = d.validation_share,
@@ -85,6 +86,7 @@ load_labelled(const experiment& x) {
      .clients = sharing(x),
      .scheme = scheme_of(x),
      .sorted_fraction = x.partition.sorted_rows(),
+     .even_tests = x.partition.tests == partition_options::test_rule::even,
      .rows_max = x.partition.samples_per_client,
      .seed = derive_seed(x.seed, "data")},
     std::move(*by));

@@ -108,6 +108,29 @@ std::vector<option_spec> of_alpha(double alpha, bool over_root) {
            .words = {"rank", "root"}}};
 }
 
+option_spec head_of_clients() {
+  return {.name = "head",
+          .says = "who has the layer that says what a row of labelled text is",
+          .kind = option_kind::choice,
+          .words = {"shared", "private"}};
+}
+
+option_spec weights_of_offers() {
+  return {.name = "weights",
+          .says = "what a client's offers weigh: as much as anybody's, or by "
+                  "its examples",
+          .kind = option_kind::choice,
+          .words = {"equal", "examples"}};
+}
+
+option_spec moments_between_visits() {
+  return {.name = "moments",
+          .says = "what a visit begins with of the optimiser's moments: those "
+                  "that the client's last one left, or none",
+          .kind = option_kind::choice,
+          .words = {"kept", "reset"}};
+}
+
 std::vector<option_spec> over_frozen_model(double rank, number_range range,
                                            adapted_layers of) {
   return joined({{.name = "rank",

@@ -25,6 +25,15 @@ std::vector<option_spec> of_alpha(double alpha, bool over_root);
 /// queries and values, or all of attention and of feed-forward blocks.
 enum class adapted_layers : int { query_value, blocks };
 
+/// Whose a layer is that says what a row of labelled text is.
+option_spec head_of_clients();
+
+/// What offers weigh: one, or as examples do.
+option_spec weights_of_offers();
+
+/// What is left of an optimiser's moments when a visit ends.
+option_spec moments_between_visits();
+
 /// Of adapters over a model that is frozen; the common one has so many ranks
 /// by default, and those of blocks 8 beside attention.
 std::vector<option_spec>

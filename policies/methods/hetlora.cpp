@@ -8,7 +8,8 @@ namespace troupe::policies {
 /// adapter, with r_k = rank_min + (rank - rank_min)(k - 1) / K, rounded down,
 /// or going from `rank_first` to `rank_last`. It adds `penalty` times the size
 /// of its last ranks, those beyond `keep_share`, to its loss, and gives these
-/// up, as far as to `rank_min`, when a visit has made them smaller. What a
+/// up, as far as to `rank_min`, when a visit has made them smaller, in all
+/// layers together or, with `pruning`, each layer by itself. What a
 /// client lacks counts as zeros, and an offer weighs by the norm of the
 /// product.
 recipe methods::hetlora() {
@@ -40,7 +41,15 @@ recipe methods::hetlora() {
          {.name = "penalty",
           .says = "how strongly these are held small",
           .value = 5e-3,
-          .unit = "times their norm"}}))};
+          .unit = "times their norm"},
+         {.name = "pruning",
+          .says = "what gives its last ranks up: a client in all layers at "
+                  "once, or each of its layers by itself",
+          .kind = option_kind::choice,
+          .words = {"client", "layer"}},
+         head_of_clients(),
+         moments_between_visits()})),
+    .own = {"own_adapter", "head"}};
 }
 
 } // namespace troupe::policies

@@ -10,12 +10,17 @@ recipe methods::homlora() {
   return {.name = "homlora",
           .summary = "one adapter of one rank that all train",
           .blocks = {{.name = "model", .where = scope::frozen},
-                     {.name = "adapter", .weight = weight_rule::one},
+                     {.name = "adapter",
+                      .weight = weight_rule::one,
+                      .examples_option = "weights"},
                      {.name = "left_adapter", .where = scope::personal}},
           .legs = {{.fetch = {{.family = "model", .flag = "frozen_in_layout"},
                               {.family = "adapter"}}}},
           .roles = {{.procedure = {"common_sgd"}}},
-          .options = over_frozen_model(8)};
+          .options = joined(
+            over_frozen_model(8),
+            {head_of_clients(), weights_of_offers(), moments_between_visits()}),
+          .own = {"own_adapter", "head"}};
 }
 
 } // namespace troupe::policies

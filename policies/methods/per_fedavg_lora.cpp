@@ -14,7 +14,9 @@ recipe methods::per_fedavg_lora() {
   return {.name = "per_fedavg_lora",
           .summary = "an adapter from which one step fits each client",
           .blocks = {{.name = "model", .where = scope::frozen},
-                     {.name = "adapter", .weight = weight_rule::one},
+                     {.name = "adapter",
+                      .weight = weight_rule::one,
+                      .examples_option = "weights"},
                      {.name = "left_adapter", .where = scope::personal}},
           .legs = {{.fetch = {{.family = "model", .flag = "frozen_in_layout"},
                               {.family = "adapter"}}}},
@@ -31,7 +33,9 @@ recipe methods::per_fedavg_lora() {
                      .kind = option_kind::flag},
                     {.name = "three_batches",
                      .says = "each derivative of a step has a batch of its own",
-                     .kind = option_kind::flag}})};
+                     .kind = option_kind::flag},
+                    weights_of_offers(),
+                    moments_between_visits()})};
 }
 
 } // namespace troupe::policies

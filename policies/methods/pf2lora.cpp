@@ -18,7 +18,9 @@ recipe methods::pf2lora() {
           .summary =
             "a common adapter and one of each client's own, on two levels",
           .blocks = {{.name = "model", .where = scope::frozen},
-                     {.name = "adapter", .weight = weight_rule::one},
+                     {.name = "adapter",
+                      .weight = weight_rule::one,
+                      .examples_option = "weights"},
                      {.name = "own_adapter", .where = scope::personal},
                      {.name = "left_adapter", .where = scope::personal}},
           .legs = {{.fetch = {{.family = "model", .flag = "frozen_in_layout"},
@@ -44,14 +46,12 @@ recipe methods::pf2lora() {
                     {.name = "joint",
                      .says = "both levels step from the same point",
                      .kind = option_kind::flag},
-                    {.name = "head",
-                     .says = "who has the layer that says what a row of "
-                             "labelled text is",
-                     .kind = option_kind::choice,
-                     .words = {"shared", "private"}},
+                    head_of_clients(),
                     {.name = "four_batches",
                      .says = "each derivative of a step has a batch of its own",
-                     .kind = option_kind::flag}})};
+                     .kind = option_kind::flag},
+                    weights_of_offers(),
+                    moments_between_visits()})};
 }
 
 } // namespace troupe::policies

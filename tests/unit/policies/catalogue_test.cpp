@@ -263,6 +263,8 @@ TEST(check_recipe, finds_blocks_that_do_not_fit) {
     {[](recipe& x) { x.blocks[0].rank_counter = "rank"; }, "offered by rank"},
     {[](recipe& x) { x.blocks[0].personal_option = "nobody"; },
      "made personal by 'nobody'"},
+    {[](recipe& x) { x.blocks[0].examples_option = "nobody"; },
+     "weighs by examples where 'nobody' says so"},
     {[](recipe& x) {
        x.disclosures.clear();
        x.blocks[1].weight = weight_rule::examples_times_share;

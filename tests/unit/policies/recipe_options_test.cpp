@@ -183,6 +183,34 @@ TEST(with_options, makes_a_block_personal_that_an_option_says_is) {
   EXPECT_EQ(own->legs[0].fetch[0].family, "common");
 }
 
+TEST(with_options, has_offers_weigh_by_examples_where_an_option_says_so) {
+  const auto& homlora = *find_recipe("homlora");
+  const auto equal = with_options(homlora, {});
+  ASSERT_TRUE(equal) << equal.error().context;
+  EXPECT_EQ(equal->blocks[1].weight, weight_rule::one);
+  EXPECT_EQ(formula_of(*equal, pace_kind::sync), "x + r·Σ(1·d) / Σ(1)");
+  const auto sized = with_options(homlora, {{"weights", 1}});
+  ASSERT_TRUE(sized) << sized.error().context;
+  EXPECT_EQ(sized->blocks[1].weight, weight_rule::examples);
+  EXPECT_EQ(formula_of(*sized, pace_kind::sync), "x + r·Σ(n·d) / Σ(n)");
+}
+
+TEST(with_options, keeps_a_block_where_an_option_says_so) {
+  auto method = *find_recipe("homlora");
+  EXPECT_TRUE(check(method)) << check(method).error().context;
+  const auto shared = with_options(method, {});
+  ASSERT_TRUE(shared) << shared.error().context;
+  EXPECT_EQ(shared->blocks.size(), method.blocks.size());
+  EXPECT_FALSE(shared->personal);
+  const auto own = with_options(method, {{"head", 1}});
+  ASSERT_TRUE(own) << own.error().context;
+  EXPECT_EQ(own->blocks.back().name, "own_adapter");
+  EXPECT_EQ(own->blocks.back().where, scope::personal);
+  EXPECT_TRUE(own->personal);
+  method.own.option = "nobody";
+  EXPECT_FALSE(check(method));
+}
+
 TEST(with_often, holds_for_every_method_whose_clients_all_do_the_same) {
   for (const auto& method : catalogue())
     if (method.roles.size() == 1) {

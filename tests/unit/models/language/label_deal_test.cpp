@@ -132,6 +132,36 @@ TEST(label_deals, test_with_as_much_of_a_label_as_a_client_learns) {
   }
 }
 
+TEST(label_deals, test_with_all_labels_where_tests_are_even) {
+  // Of two labels a client learns one, and 600 of its tests are half of each.
+  const parts labels{{text_part::train, labels_of({400, 400})},
+                     {text_part::validation, labels_of({80, 80})},
+                     {text_part::test, labels_of({1200, 1200})}};
+  const std::vector<std::optional<partitioner>> schemes{std::nullopt,
+                                                        labels_partition{1}};
+  for (const auto& scheme : schemes) {
+    label_deal how{
+      .clients = 4, .scheme = scheme, .sorted_fraction = 1, .seed = 3};
+    auto skewed = dealt(labels, how);
+    how.even_tests = true;
+    auto even = dealt(labels, how);
+    for (std::size_t k = 0; k < 4; ++k) {
+      const auto& tests = even.at(text_part::test)[k];
+      EXPECT_EQ(tests.size(), 600u);
+      EXPECT_NEAR(
+        std::ranges::count_if(tests, [](std::uint32_t x) { return x < 1200; }),
+        300, 50);
+    }
+    for (const auto& own :
+         held(labels.at(text_part::test), skewed.at(text_part::test)))
+      EXPECT_EQ(own.size(), 1u);
+    // The others are dealt as they were.
+    skewed.erase(text_part::test);
+    even.erase(text_part::test);
+    EXPECT_EQ(even, skewed);
+  }
+}
+
 TEST(label_deals, of_clients_who_are_held_out_have_labels_that_others_learn) {
   const auto train = labels_of(sections());
   const parts labels{{text_part::train, train}};

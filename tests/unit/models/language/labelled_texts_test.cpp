@@ -74,6 +74,31 @@ TEST_F(labelled_lines, have_their_class_under_another_key) {
   EXPECT_EQ(users()[0].texts[0].label, "libs");
 }
 
+TEST_F(labelled_lines, say_what_they_are_for_under_a_key_of_parts) {
+  from.part = "split";
+  const std::string first = "{\"text\": \"one\", \"label\": 1, \"split\": ";
+  write("a", first + "\"train\"}\n" + first + "\"validation\"}\n" + first
+               + "\"test\"}\n" + first
+               + "null}\n{\"text\": \"two\", \"label\": 1}\n");
+  std::vector<std::optional<text_part>> parts;
+  for (const auto& x : users()[0].texts)
+    parts.push_back(x.part);
+  EXPECT_THAT(
+    parts, ::testing::ElementsAre(text_part::train, text_part::validation,
+                                  text_part::test, std::nullopt, std::nullopt));
+  // Without the key nobody looks.
+  from.part.clear();
+  EXPECT_EQ(users()[0].texts[2].part, std::nullopt);
+  from.part = "split";
+  EXPECT_THAT(refusal(text_task::classify, first + "\"dev\"}\n"),
+              ::testing::HasSubstr(
+                "a.jsonl:1: has \"dev\" under 'split'; \"train\", "
+                "\"validation\" or \"test\" would do, or no such key"));
+  EXPECT_THAT(refusal(text_task::classify, "{\"text\": \"a\", \"label\": 1}"),
+              ::testing::HasSubstr("has no text that says under 'split' what "
+                                   "it is for"));
+}
+
 TEST_F(labelled_lines, say_where_an_answer_stands) {
   from.task = text_task::span;
   write("a", "{\"text\": \"a ä b a\", \"question\": \"q\", \"answer\": "

@@ -77,6 +77,36 @@ TEST_F(rows_by_label, tests_on_the_labels_that_a_client_has) {
   EXPECT_NE(load()->content(), first);
 }
 
+// A split of one's own: 6 of 30 test, and of the others none validates.
+TEST_F(rows_by_label, test_on_the_texts_that_say_so) {
+  std::string lines;
+  for (int i = 0; i < 30; ++i)
+    lines += "{\"text\": \"" + std::string(i % 5 == 0 ? "t" : "l")
+             + std::to_string(i) + "\", \"label\": " + std::to_string(i % 2)
+             + (i % 5 == 0 ? ", \"part\": \"test\"}\n" : "}\n");
+  std::ofstream{folder.path() + "/a.jsonl"} << lines;
+  how.files.part = "part";
+  how.validation_share = how.test_share = 0;
+  how.clients = 2;
+  how.scheme = std::nullopt;
+  how.sorted_fraction = 0;
+  const auto rows = load();
+  ASSERT_TRUE(rows);
+  EXPECT_EQ(rows->size(split::train), 24u);
+  ASSERT_EQ(rows->size(split::test), 6u);
+  for (std::uint32_t row = 0; row < 6; ++row) {
+    std::vector<std::int32_t> said(rows->context()), targets(rows->context());
+    rows->read(split::test, row, said, targets);
+    EXPECT_EQ(said[0], 't') << row;
+  }
+  for (const auto& own : rows->clients().test)
+    EXPECT_EQ(own.size(), 3u);
+  // With seven clients one would have none, which a share of 0 allows of
+  // texts that are drawn.
+  how.clients = 7;
+  EXPECT_THAT(refusal(), ::testing::HasSubstr("6 rows for test"));
+}
+
 TEST_F(rows_by_label, names_the_key_that_gives_more_labels_to_each_client) {
   EXPECT_EQ(more_labels(labels_partition{1}), "a larger 'labels_per_client'");
   EXPECT_EQ(more_labels(dirichlet_partition{0.1}), "a larger 'alpha'");

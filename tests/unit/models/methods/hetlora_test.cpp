@@ -5,10 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "models/adapters/adapter_factors.hpp"
 #include "models/adapters/rank_prefix.hpp"
+#include "models/shapes.hpp"
 #include "tests/support/adapter_site.hpp"
 #include "tests/support/small_adapters.hpp"
 
@@ -269,6 +273,109 @@ TEST(hetlora, gives_clients_ranks_for_their_experts) {
   EXPECT_THAT(ranks({4, 2, 2, 2}, 32),
               ::testing::ElementsAre(32, 16, 16, 16, 32));
   EXPECT_THAT(ranks({}, 16), ::testing::ElementsAre(16, 16, 16, 16, 16));
+}
+
+namespace {
+
+/// Two layers of 4 x 3 and 3 x 3, of ranks up to 4. The second factor's half
+/// of the first one's tail is zero, from which it can only grow.
+struct layered_case {
+  std::shared_ptr<const models::regression_problem> problem =
+    linear_problem(4, 3, 12, 5);
+  options said = of_rank(4, {{"penalty", 20}, {"rank", 4}});
+  models::adapter_plan plan = **models::adapters_for(
+    *policies::find_recipe("hetlora"), model()->parameter_list(), said);
+  std::vector<float> common = begin();
+
+  std::unique_ptr<models::regression> model() const {
+    return std::make_unique<models::regression>(problem,
+                                                std::vector<std::size_t>{3});
+  }
+
+  std::vector<float> begin() const {
+    auto x = models::draw(plan.size(), 1);
+    for (auto& value : x)
+      value *= 0.3f;
+    const auto& first = plan.matrices.at(0);
+    std::fill_n(x.begin()
+                  + static_cast<std::ptrdiff_t>(first.u_at + 2 * first.rows),
+                2 * first.rows, 0.f);
+    return x;
+  }
+
+  adapter_site site(double pruning) const {
+    auto x = said;
+    x["pruning"] = pruning;
+    models::training_options how;
+    how.local_steps = 3;
+    how.batch_size = 0;
+    how.learning_rate = 0.01;
+    return adapter_site{{.method = "hetlora",
+                         .problem = problem,
+                         .how = how,
+                         .said = x,
+                         .model = model(),
+                         .clients = problem->clients,
+                         .common = plan}};
+  }
+};
+
+} // namespace
+
+// Both tails together become smaller, and only that of the second layer does.
+TEST(hetlora, gives_up_ranks_of_all_layers_or_of_each) {
+  const layered_case c;
+  ASSERT_EQ(c.plan.matrices.size(), 2u);
+  const auto trained = [&](double pruning) {
+    const auto site = c.site(pruning);
+    auto out = site.trainer->train(site.visit(c.common));
+    EXPECT_TRUE(out) << out.error().context;
+    return out ? *out : models::trained{};
+  };
+  const auto together = trained(0);
+  EXPECT_EQ(rank_of(together), 2u);
+  EXPECT_FALSE(together.next.counters.contains("rank.0"));
+  const auto apart = trained(1);
+  EXPECT_EQ(rank_of(apart), 4u) << "the larger one travels";
+  EXPECT_EQ(apart.next.counters.at("rank.0"), 4u);
+  EXPECT_EQ(apart.next.counters.at("rank.1"), 2u);
+  // What is given up of a layer counts as zeros: its delta is all there was.
+  const auto& delta = *apart.parts.at(0).delta;
+  ASSERT_EQ(delta.size(), c.common.size());
+  const auto& second = c.plan.matrices[1];
+  for (std::size_t j = 2 * second.rows; j < 4 * second.rows; ++j)
+    EXPECT_EQ(delta[second.u_at + j], -c.common[second.u_at + j]) << j;
+  for (std::size_t j = 2 * second.columns; j < 4 * second.columns; ++j)
+    EXPECT_EQ(delta[second.v_at + j], -c.common[second.v_at + j]) << j;
+}
+
+// A version has them again, of others.
+TEST(hetlora, has_of_each_layer_the_ranks_that_it_kept) {
+  const layered_case c;
+  const auto site = c.site(1);
+  auto state = std::make_shared<models::client_state>();
+  state->counters = {{"rank", 4}, {"rank.0", 4}, {"rank.1", 2}};
+  auto cut = c.common;
+  models::truncate(c.plan, models::rank_list{4, 2}, cut);
+  const auto loss_of = [&](const std::vector<float>& common,
+                           std::shared_ptr<const models::client_state> of) {
+    const auto found =
+      site.trainer->evaluate({.versions = site.visit(common).fetched,
+                              .per_client = true,
+                              .states = {{{1}, std::move(of)}}});
+    EXPECT_TRUE(found) << found.error().context;
+    return found ? found->per_client.at({1}).mean_loss() : 0;
+  };
+  EXPECT_EQ(loss_of(c.common, state), loss_of(cut, state));
+  auto whole = std::make_shared<models::client_state>();
+  whole->counters = {{"rank", 4}};
+  EXPECT_NE(loss_of(c.common, whole), loss_of(cut, whole));
+  const auto out = site.trainer->train(site.visit(c.common, state));
+  ASSERT_TRUE(out) << out.error().context;
+  const auto left = out->next.blocks.at("left_adapter").own_view();
+  const auto& second = c.plan.matrices[1];
+  for (std::size_t j = 2 * second.rows; j < 4 * second.rows; ++j)
+    EXPECT_EQ(left[second.u_at + j], 0) << j;
 }
 
 } // namespace troupe::test::hetlora_test

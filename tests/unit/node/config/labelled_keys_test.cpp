@@ -124,6 +124,54 @@ TEST(labelled_keys, deal_texts_by_label) {
               HasSubstr("data.kind = \"language\" deals nothing"));
 }
 
+TEST(labelled_keys, name_the_key_that_says_what_a_text_is_for) {
+  const auto x = read(with("task = 'classify'\npart = 'split'\n"));
+  ASSERT_TRUE(x) << x.error().context;
+  EXPECT_TRUE(x->notes.empty());
+  EXPECT_EQ(x->x.data.part, "split");
+  EXPECT_THAT(write_config(x->x), HasSubstr("part = \"split\""));
+  EXPECT_THAT(write_config(read(with("task = 'classify'\n"))->x),
+              ::testing::Not(HasSubstr("part = ")));
+  const auto streams = read(with("part = 'split'\n"));
+  ASSERT_TRUE(streams) << streams.error().context;
+  EXPECT_THAT(
+    streams->notes,
+    ElementsAre("a.toml:6: 'data.part' has no effect: it needs kind = "
+                "\"language\" with another 'task' than "
+                "\"language\""));
+}
+
+TEST(labelled_keys, say_that_tests_are_even) {
+  using tests = partition_options::test_rule;
+  for (const std::string kind : {"sorted", "labels", "dirichlet"}) {
+    const auto x =
+      read(with("task = 'classify'\n", "[partition]\nkind = '" + kind + "'\n"),
+           {"tests=even"});
+    ASSERT_TRUE(x) << x.error().context;
+    EXPECT_TRUE(x->notes.empty());
+    EXPECT_EQ(x->x.partition.tests, tests::even);
+    const auto again = read(write_config(x->x));
+    ASSERT_TRUE(again) << again.error().context;
+    EXPECT_EQ(again->x.partition.tests, tests::even);
+  }
+  const auto otherwise =
+    read(with("task = 'classify'\n", "[partition]\nkind = 'sorted'\n"));
+  EXPECT_EQ(otherwise->x.partition.tests, tests::as_training);
+  EXPECT_THAT(write_config(otherwise->x),
+              ::testing::Not(HasSubstr("tests = ")));
+  const auto natural =
+    read(with("task = 'classify'\n", "[partition]\ntests = 'even'\n"));
+  ASSERT_TRUE(natural) << natural.error().context;
+  EXPECT_THAT(
+    natural->notes,
+    ElementsAre("a.toml:10: 'partition.tests' has no effect: it needs "
+                "kind = \"sorted\", \"labels\" or \"dirichlet\""));
+  EXPECT_THAT(refusal("rounds = 1\n[partition]\nkind = 'dirichlet'\n"
+                      "tests = 'even'\n"),
+              HasSubstr("a.toml:4: tests = \"even\" deals labelled texts, and "
+                        "test rows of other data follow the training rows"));
+}
+
 TEST(labelled_keys, are_refused_where_they_mean_nothing) {
   EXPECT_EQ(refusal("rounds = 1\n[partition]\nkind = 'sorted'\n"),
             "a.toml:3: kind = \"sorted\" deals labelled texts: it needs "

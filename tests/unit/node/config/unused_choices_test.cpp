@@ -59,4 +59,58 @@ TEST(unused_choices, are_noted_of_factors_of_a_language_model) {
               Not(Contains(HasSubstr("factors"))));
 }
 
+TEST(unused_choices, are_noted_of_weights_where_no_offer_weighs_by_examples) {
+  const auto of = [](const std::string& method, const std::string& more = "") {
+    return notes_of("rounds = 1\nmethod = '" + method
+                    + "'\n[clients]\nexample_weight = 'sqrt'\n" + more);
+  };
+  const std::string none = "a.toml:4: 'clients.example_weight' has no effect: "
+                           "under method '";
+  for (const std::string method : {"comigs", "hetlora", "ditto", "local"})
+    EXPECT_THAT(of(method),
+                Contains(none + method + "' no offer weighs by its examples"));
+  EXPECT_THAT(of("pf2lora"),
+              Contains(none
+                       + "pf2lora' no offer weighs by its examples; "
+                         "options.weights = \"examples\" would do"));
+  const auto note = HasSubstr("example_weight");
+  EXPECT_THAT(of("pf2lora", "[options]\nweights = 'examples'\n"),
+              Not(Contains(note)));
+  for (const std::string method : {"fedavg", "floral", "flexlora"})
+    EXPECT_THAT(of(method), Not(Contains(note)));
+  // As a run's own config.toml has it, where nobody said so.
+  EXPECT_THAT(notes_of("rounds = 1\nmethod = 'comigs'\n[clients]\n"
+                       "example_weight = 'n'\n"),
+              Not(Contains(note)));
+}
+
+TEST(unused_choices, are_noted_of_moments_of_plain_steps) {
+  const auto of = [](const std::string& moments, const std::string& more) {
+    return notes_of("rounds = 1\nmethod = 'homlora'\n[options]\nmoments = '"
+                    + moments + "'\n[training]\n" + more);
+  };
+  const auto note =
+    HasSubstr("a.toml:4: 'options.moments' has no effect: plain "
+              "SGD has no moments");
+  EXPECT_THAT(of("reset", "optimiser = 'sgd'\n"), Contains(note));
+  EXPECT_THAT(of("reset", "optimiser = 'adamw'\n"), Not(Contains(note)));
+  EXPECT_THAT(of("reset", "momentum = 0.9\n"), Not(Contains(note)));
+  EXPECT_THAT(of("kept", "optimiser = 'sgd'\n"), Not(Contains(note)));
+}
+
+TEST(unused_choices, are_noted_of_heads_where_there_is_none) {
+  const auto of = [](const std::string& head, const std::string& task) {
+    return notes_of("rounds = 1\nmethod = 'homlora'\n[options]\nhead = '" + head
+                    + "'\n[data]\nkind = 'language'\npath = 'texts'\n"
+                      "users = ['a', 'b']\ntokenizer = 'bytes'\ncontext = 8\n"
+                    + task + "[model]\nkind = 'language'\n");
+  };
+  const auto note = HasSubstr("a.toml:4: 'options.head' has no effect: only "
+                              "texts that are classified");
+  EXPECT_THAT(of("private", ""), Contains(note));
+  EXPECT_THAT(of("private", "task = 'describe'\n"), Contains(note));
+  EXPECT_THAT(of("private", "task = 'classify'\n"), Not(Contains(note)));
+  EXPECT_THAT(of("shared", ""), Not(Contains(note)));
+}
+
 } // namespace troupe::node::unused_choices_test

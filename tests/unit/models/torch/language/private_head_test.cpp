@@ -1,11 +1,16 @@
-// A layer that says what a row is, where each client has its own: it is learned
-// as PF2LoRA's own adapter is, and stays.
+// A layer that says what a row is, where each client has its own: under PF2LoRA
+// it is learned as the client's own adapter is, under its baselines as the
+// common one, and it stays.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -112,6 +117,103 @@ TEST(private_head, is_what_its_client_is_scored_with) {
   auto other = c.own;
   other[c.plans.own_adapter->vectors.front().in_adapter] += 1;
   EXPECT_NE(loss_of(other), loss_of(c.own));
+}
+
+namespace {
+
+/// One step of a baseline, whose adapter begins with these values and whose
+/// heads with none.
+struct baseline_step {
+  std::string method;
+  models::optimiser_kind by = models::optimiser_kind::sgd;
+
+  adapter_site site(const options& head, models::inner_plans& plans) const {
+    options said{{"rank", 2}, {"rank_min", 2}, {"penalty", 0}};
+    said.insert(head.begin(), head.end());
+    plans = **models::inner_plans_for(*policies::find_recipe(method),
+                                      *classifier(), said, {});
+    models::training_options how;
+    how.local_steps = 1;
+    how.batch_size = 0;
+    how.learning_rate = 0.05;
+    how.optimiser = by;
+    return adapter_site{{.method = method,
+                         .how = how,
+                         .said = said,
+                         .model = classifier(),
+                         .clients = {.train = {rows}, .test = {rows}},
+                         .common = plans.adapter,
+                         .own = plans.own_adapter}};
+  }
+};
+
+} // namespace
+
+// The same step moves the same head, whoever has it.
+TEST(private_head, of_baselines_moves_as_a_shared_one_and_is_not_offered) {
+  for (const std::string method : {"homlora", "hetlora"}) {
+    SCOPED_TRACE(method);
+    models::inner_plans shared, apart;
+    const baseline_step c{method};
+    const auto all = c.site({}, shared);
+    const auto own = c.site({{"head", 1}}, apart);
+    const auto factors = apart.adapter->size();
+    const auto head = apart.own_adapter->size();
+    ASSERT_EQ(shared.adapter->size(), factors + head);
+    ASSERT_FALSE(shared.own_adapter);
+    EXPECT_TRUE(apart.own_adapter->matrices.empty());
+    auto common = headed_case::values(*apart.adapter, 1);
+    const auto split = own.trainer->train(own.visit(common));
+    common.resize(factors + head);
+    const auto together = all.trainer->train(all.visit(common));
+    ASSERT_TRUE(together) << together.error().context;
+    ASSERT_TRUE(split) << split.error().context;
+    const auto& whole = *together->parts.at(0).delta;
+    const auto& offered = *split->parts.at(0).delta;
+    const auto kept = split->next.blocks.at("own_adapter").own_view();
+    ASSERT_EQ(offered.size(), factors);
+    ASSERT_EQ(kept.size(), head);
+    for (std::size_t j = 0; j < factors; ++j)
+      EXPECT_NEAR(offered[j], whole[j], 1e-6) << j;
+    for (std::size_t j = 0; j < head; ++j)
+      EXPECT_NEAR(kept[j], whole[factors + j], 1e-6) << j;
+    EXPECT_GT(test::largest_of(kept), 1e-3);
+  }
+}
+
+// AdamW's first step is as long as its rate, and its second goes on from both.
+TEST(private_head, of_baselines_goes_on_at_the_next_visit) {
+  models::inner_plans plans;
+  const baseline_step c{"homlora", models::optimiser_kind::adamw};
+  const auto site = c.site({{"head", 1}}, plans);
+  const auto common = headed_case::values(*plans.adapter, 1);
+  const auto first = site.trainer->train(site.visit(common));
+  ASSERT_TRUE(first) << first.error().context;
+  const auto second = site.trainer->train(site.visit(
+    common, std::make_shared<const models::client_state>(first->next)));
+  ASSERT_TRUE(second) << second.error().context;
+  EXPECT_EQ(second->next.counters.at("own_adapter.steps"), 2u);
+  EXPECT_EQ(second->next.moments.size(), 4u);
+  const auto before = first->next.blocks.at("own_adapter").own_view();
+  const auto after = second->next.blocks.at("own_adapter").own_view();
+  for (const auto x : before)
+    EXPECT_NEAR(std::abs(x), 0.05, 1e-4);
+  EXPECT_GT(test::largest_of(after), 0.08);
+  // What is said of ranks is of the adapter that has some.
+  const auto scored = [&](const models::client_state& x) {
+    const auto found = site.trainer->evaluate(
+      {.versions = site.visit(common).fetched,
+       .per_client = true,
+       .states = {{{1}, std::make_shared<const models::client_state>(x)}}});
+    EXPECT_TRUE(found) << found.error().context;
+    return found ? *found : models::evaluated{};
+  };
+  auto bare = second->next;
+  bare.blocks.erase("own_adapter");
+  const auto with_head = scored(second->next);
+  EXPECT_LE(with_head.method_results.at("rank_pre"), 2);
+  EXPECT_NE(with_head.per_client.at({1}).mean_loss(),
+            scored(bare).per_client.at({1}).mean_loss());
 }
 
 } // namespace troupe::test::private_head_test
