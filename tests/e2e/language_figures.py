@@ -127,6 +127,16 @@ def check_proof(scratch):
         check("not the same" in proof(scratch, before, now, here), meant, f"a run made again that is another one: {now} of {before}")
 
 
+def check_kernels(scratch):
+    """A line says by which kernels its run was computed, as the run itself said, also where it went on by others."""
+    cell, evidence = Cell("kernels", "local_lora", 1, EXAMPLE), Evidence(scratch / "kernels.jsonl", scratch)
+    (scratch / "kernels/logs").mkdir(parents=True)
+    (scratch / "kernels/logs/run.log").write_text("fingerprint blas A\nfingerprint blas A\ncut off\nfingerprint blas B\n",
+                                                  encoding="utf-8")
+    evidence.keep(cell, ended(300) | {"folder": str(scratch / "kernels")})
+    check(Evidence(evidence.file, scratch).of(cell).get("fingerprint"), "blas A, then blas B", "kernels of a line")
+
+
 def check_bases(scratch):
     (scratch / "languages").mkdir()
     names = {language.base_in(scratch, x) for x in ((), ("embedding=64",), ("embedding=256",))}
@@ -204,6 +214,7 @@ if __name__ == "__main__":
     check_relations()
     check_plan(at)
     check_proof(at)
+    check_kernels(at)
     check_bases(at)
     check_styles()
     check_small(at)

@@ -135,5 +135,18 @@ mkdir "$scratch/brought/"{kinds,sections,fields,describe}
 for one in $(sed -n 's/.*\.name = "\([a-z_]*\)".*/\1/p' node/commands/bench_language.cpp); do
   sed -n '/^language_speed() {/,/^}/p' .ci/long | grep -w "$one" >/dev/null || fail "nobody takes the figure $one"
 done
-eval "$(sed -n '/^lines_of() {/,/^}/p' .ci/long)"
+eval "$(sed -n '/^lines_of() {/,/^}/p; /^language() {/,/^}/p' .ci/long)"
 [ "$(lines_of language_small)" -ge 200 ] || fail "tables of language are cut off"
+
+# Runs of a scale are made by the kernels of those that are there, whatever the environment says.
+kernels_of() ( # small|vary|real|ddome
+  ./dev() { :; }
+  kept_of() { :; }
+  python3() { echo "kernels ${OPENBLAS_CORETYPE:+OPENBLAS_CORETYPE=}${OPENBLAS_CORETYPE:-of its own}"; }
+  export OPENBLAS_CORETYPE=SkylakeX
+  language "$1"
+)
+for one in small vary real ddome; do
+  ! grep -vF "$(kernels_of "$one")\"" "docs/evidence/runs/language_$one.jsonl" >"$scratch/out" ||
+    fail "runs of '$one' are made by other kernels than those that are there"
+done

@@ -1,8 +1,8 @@
 """Runs of examples, each made once: what one ended with is kept, and one that was cut off goes on where it stopped.
 
-What a run ended with is also a line of a file under docs/evidence, with the commit that made it. Who has that line makes
-the run no more, on another machine and of a later tree either, if it is of the same settings and texts; of each study one
-such run, by lot of the tree, is made again and has to be the same."""
+What a run ended with is also a line of a file under docs/evidence, with the commit that made it and the kernels that it was
+computed by. Who has that line makes the run no more, on another machine and of a later tree either, if it is of the same
+settings and texts; of each study one such run, by lot of the tree, is made again and has to be the same."""
 
 import functools
 import hashlib
@@ -89,6 +89,12 @@ def processor():
     return f"{of['model name']} {of['cpu family']} {flags}, kernels {forced or 'of its own'}"
 
 
+def fingerprint_in(folder):
+    """Which arithmetic a run was computed by, as it said itself; each, where it went on by another one."""
+    said = re.findall("^fingerprint (.*)$", pathlib.Path(folder, "logs/run.log").read_text(encoding="utf-8"), re.MULTILINE)
+    return ", then ".join(dict.fromkeys(said))
+
+
 def routing_in(said):
     """Of what `eval --routing` says all but the tokens themselves."""
     return {"looks": said["looks"],
@@ -127,7 +133,7 @@ class Evidence:
     def keep(self, cell, said):
         kept = {x: y for x, y in said.items() if x != "folder"}
         self.lines[cell.name] = {"name": cell.name, "commit": commit_now(), "processor": processor(),
-                                 "made_of": self.made_of(cell), "said": kept}
+                                 "fingerprint": fingerprint_in(said["folder"]), "made_of": self.made_of(cell), "said": kept}
         part = self.file.with_suffix(".part")
         part.write_text("".join(json.dumps(self.lines[x]) + "\n" for x in sorted(self.lines)), encoding="utf-8")
         part.rename(self.file)

@@ -2,7 +2,7 @@
 
 // Clients of a language model who keep something to themselves beside what they
 // offer: of each method that has such, also with the options by which something
-// else stays, and with experts of unequal number.
+// else stays, with experts of unequal number, and with noisy gates.
 
 #include <algorithm>
 #include <cstdint>
@@ -52,11 +52,19 @@ inline std::vector<private_case> private_cases() {
     if (!keeps_its_own(x))
       continue;
     all.push_back({.name = x.name, .method = x.name});
+    std::vector<std::uint32_t> unequal;
     if (models::experts_max(x) >= 4)
+      unequal = {1, 2, 4};
+    if (!unequal.empty())
       all.push_back({.name = x.name + "_unequal",
                      .method = x.name,
                      .said = {},
-                     .experts = {1, 2, 4}});
+                     .experts = unequal});
+    if (find_option(x, "gate") != nullptr)
+      all.push_back({.name = x.name + "_noisy",
+                     .method = x.name,
+                     .said = {{"gate", 1}},
+                     .experts = unequal});
     for (const std::string option : {"attention", "head"})
       if (find_option(x, option) != nullptr)
         all.push_back({.name = x.name + "_own_" + option,

@@ -7,7 +7,7 @@
 
 `small` writes tests/golden/language/small_tokens.json, `pairs` beside it pairs.json, over one of these tokenizers. `all` writes FOLDER/token_lines.bin, as
 lines.py does, and tests/golden/language/tokens.json: the digest of these lines, of each tokenizer
-one of the ids of each hundred lines, and in full the awkward lines and one of each 200 others.
+four bytes of one of the ids of each line, and in full the awkward lines and one of each 200 others.
 
 What is no UTF-8 no reference tokenizer takes. So a byte that begins no letter stands alone: where
 bytes are tokens it is one, with texts before and after it on their own; else it is U+FFFD. A byte
@@ -25,7 +25,7 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 from lines import SAMPLE, awkward, lines_of, write_lines
 
 GOLDEN = pathlib.Path(__file__).resolve().parents[2] / "golden" / "language"
-PER_DIGEST = 100
+DIGITS = 8  # Of a line's digest.
 BETWEEN_FULL = 200
 
 
@@ -186,6 +186,10 @@ def write_pairs():
     write("pairs.json", {"versions": {"tokenizers": tokenizers.__version__}, "tokenizer": name, "templates": known})
 
 
+def digest_of(text):
+    return hashlib.blake2b(text, digest_size=32).hexdigest()
+
+
 def write(name, what):
     GOLDEN.mkdir(parents=True, exist_ok=True)
     (GOLDEN / name).write_text(json.dumps(what, ensure_ascii=True, separators=(",", ":")) + "\n")
@@ -234,14 +238,11 @@ def write_all(folder):
         is_gguf = path.suffix == ".gguf"
         tokenizer = from_gguf(path) if is_gguf else from_folder(path)
         all_ids = [ids_of(tokenizer, x, is_gguf) for x in lines]
-        digests = []
-        for at in range(0, len(lines), PER_DIGEST):
-            text = "".join(" ".join(map(str, x)) + "\n" for x in all_ids[at:at + PER_DIGEST])
-            digests.append(hashlib.blake2b(text.encode(), digest_size=32).hexdigest())
+        digests = "".join(digest_of(" ".join(map(str, x)).encode())[:DIGITS] for x in all_ids)
         known.append({"path": path.relative_to(folder).as_posix(), "digests": digests,
                       "ids": [all_ids[i] for i in in_full]})
     write("tokens.json", {"versions": {"tokenizers": tokenizers.__version__}, "lines": len(lines),
-                          "digest": hashlib.blake2b(packed, digest_size=32).hexdigest(),
+                          "digest": digest_of(packed),
                           "full": [lines[i].hex() for i in in_full], "tokenizers": known})
 
 
