@@ -254,6 +254,7 @@ private:
       how = door_.no_answer();
     how.clients = mine_.size();
     visits_->tell(how);
+    how.method_results = seen_.figures();
     close();
     system.await_all_actors_done();
     workers->dismiss();
