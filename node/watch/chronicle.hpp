@@ -16,22 +16,11 @@
 #include "actors/metrics/status.hpp"
 #include "actors/publisher/audience.hpp"
 #include "models/watched.hpp"
+#include "node/watch/spread.hpp"
 #include "policies/pacing.hpp"
 #include "policies/visit_window.hpp"
 
 namespace troupe::node {
-
-/// How a score is spread over clients.
-struct spread {
-  double mean = 0;
-  double p10 = 0;
-  double p50 = 0;
-  double p90 = 0;
-  double worst = 0;
-};
-
-/// None without values. Deciles are interpolated between neighbours.
-std::optional<spread> spread_of(std::vector<double> xs);
 
 /// A version that was the best when it was evaluated.
 struct best_version {
@@ -141,6 +130,7 @@ public:
 
   /// Of the last evaluation, where scores are of tokens: on the test data, and
   /// the mean over clients of each one's own.
+  std::optional<spread> perplexities() const; ///< Of clients.
   std::optional<double> perplexity() const;
   std::optional<double> clients_perplexity() const;
 
@@ -169,8 +159,10 @@ private:
   std::optional<spread> spread_of_all() const;
   std::optional<spread> spread_of_strangers() const;
   std::size_t invited_with_scores() const;
+  std::optional<spread> spread_of_perplexities() const;
   std::optional<double> perplexity_of_test() const;
   std::optional<double> perplexity_of_clients() const;
+  void keep(messages::evaluation_finished x);
   void note(const messages::evaluation_finished& x, bool last, instant at);
 
   options options_;
