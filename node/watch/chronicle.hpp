@@ -130,9 +130,11 @@ public:
 
   /// Of the last evaluation, where scores are of tokens: on the test data, and
   /// the mean over clients of each one's own.
-  std::optional<spread> perplexities() const; ///< Of clients.
   std::optional<double> perplexity() const;
   std::optional<double> clients_perplexity() const;
+
+  /// How those of clients are spread.
+  std::optional<spread> perplexities() const;
 
   /// The mean over clients of the mean loss of each on its own test rows.
   std::optional<double> clients_loss() const;
