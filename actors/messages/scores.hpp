@@ -13,8 +13,9 @@
 
 namespace troupe::messages {
 
-/// One client's: on its own test rows, and on those that it has set aside. Sums
-/// over rows. No field says more of a row.
+/// One client's: on its own test rows, and on those that it has set aside,
+/// where the run stops by them; else zeros. Sums over rows. No field says more
+/// of a row.
 struct told_score {
   static constexpr std::uint64_t rows_max = std::uint64_t{1} << 32;
 

@@ -1,7 +1,9 @@
 #include "node/commands/join.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <ostream>
+#include <utility>
 
 #include <sys/stat.h>
 
@@ -16,6 +18,7 @@
 #include "node/keys/invitation_line.hpp"
 #include "node/keys/private_file.hpp"
 #include "node/run/interrupt.hpp"
+#include "node/watch/metric_lines.hpp"
 #include "node/watch/pages.hpp"
 
 namespace troupe::node {
@@ -47,17 +50,7 @@ exit_code over(const join_summary& x, bool json, streams io) {
                            + " here none came to anything",
                    .why = x.why_failed},
                   exit_code::failed, json, io);
-  if (json)
-    io.out << troupe::json{{"success", true},
-                           {"clients", x.clients},
-                           {"visits", x.visits},
-                           {"failed", x.failed},
-                           {"reason", x.why}}
-                .dump(2)
-           << std::endl;
-  else
-    io.out << "the run is over (" << printable(x.why) << "); " << took_part(x)
-           << std::endl;
+  io.out << last_words(x, json) << std::flush;
   return exit_code::ok;
 }
 
@@ -251,6 +244,25 @@ struct join_wishes {
 };
 
 } // namespace
+
+std::string last_words(const join_summary& x, bool as_json) {
+  const auto worth = [](double y) { return to_json(std::optional{y}); };
+  if (!as_json) {
+    auto text = "the run is over (" + printable(x.why) + "); " + took_part(x);
+    for (const auto& [name, value] : x.method_results)
+      if (name.find('.') == name.npos)
+        text += "\n  " + name + "  " + worth(value).dump();
+    return text + "\n";
+  }
+  auto results = json::object();
+  for (const auto& [name, value] : x.method_results)
+    results.add(name, worth(value));
+  return json{{"success", true},    {"clients", x.clients},
+              {"visits", x.visits}, {"failed", x.failed},
+              {"reason", x.why},    {"method_results", std::move(results)}}
+           .dump(2)
+         + "\n";
+}
 
 exit_code join_command(const model_maker& make_model, arguments args,
                        streams io) {

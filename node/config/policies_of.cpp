@@ -69,6 +69,11 @@ std::optional<models::watched> watched_of(const stop_options& x) {
   return std::nullopt;
 }
 
+bool watches_clients(const stop_options& x) {
+  const auto watched = watched_of(x);
+  return watched && models::of_clients(*watched);
+}
+
 policies::selection selection_of(const selection_options& x) {
   switch (x.kind) {
     case selection_options::rule::round_robin:

@@ -29,6 +29,9 @@ std::size_t client_most(const experiment& x);
 /// None: nothing is watched.
 std::optional<models::watched> watched_of(const stop_options& x);
 
+/// Whether clients are to say what they are worth on rows that they set aside.
+bool watches_clients(const stop_options& x);
+
 policies::selection selection_of(const selection_options& x);
 
 models::partitioner partitioner_of(const partition_options& x,

@@ -152,8 +152,10 @@ result<models::evaluated> home_scores::score(const messages::scores_asked& x) {
       return tl::make_unexpected(made.error());
     trainer_ = std::move(*made);
   }
-  models::evaluation_input in{
-    .versions = {}, .per_client = true, .states = options_.files->states()};
+  models::evaluation_input in{.versions = {},
+                              .per_client = true,
+                              .states = options_.files->states(),
+                              .aside = options_.aside};
   for (const auto& block : x.blocks)
     in.versions.push_back({block.block, {}, block.values});
   return trainer_->evaluate(in);

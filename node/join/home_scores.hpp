@@ -35,6 +35,8 @@ public:
     std::vector<client_id> mine;
     std::shared_ptr<const actors::vault> files;
     std::shared_ptr<transport::endpoint> network;
+    /// What they set aside is scored and told, too: the run stops by it.
+    bool aside = false;
     std::function<void(const std::string&)> say = {}; ///< May be empty.
     /// Told what the method says of all of these clients, each time. Nobody
     /// else hears it. May be empty.

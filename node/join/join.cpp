@@ -11,6 +11,7 @@
 #include "actors/kernel_worker/crew.hpp"
 #include "actors/wiring_of_clients.hpp"
 #include "core/hex.hpp"
+#include "node/config/policies_of.hpp"
 #include "node/join/admission.hpp"
 #include "node/join/farewells.hpp"
 #include "node/join/frozen.hpp"
@@ -254,6 +255,7 @@ private:
       how = door_.no_answer();
     how.clients = mine_.size();
     visits_->tell(how);
+    how.method_results = seen_.figures();
     close();
     system.await_all_actors_done();
     workers->dismiss();
@@ -313,6 +315,7 @@ private:
         .mine = mine_,
         .files = files_,
         .network = socket_,
+        .aside = watches_clients(x_.stop),
         .say = in_.say,
         .figures = [seen = &seen_](const auto& x) { seen->figures(x); }}));
     worker_ = start_worker(

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -74,6 +75,9 @@ struct join_summary {
   std::uint64_t visits = 0;    ///< That were trained here.
   std::uint64_t failed = 0;    ///< Visits that came to nothing here.
   std::string why_failed = {}; ///< The first of them.
+  /// What the method says of its clients, when they were asked for scores last.
+  /// Nobody else hears it.
+  std::map<std::string, double> method_results = {};
 };
 
 /// The function behind `troupe join`. On return no thread of it is left.

@@ -90,6 +90,11 @@ void lookout::figures(const std::map<std::string, double>& x) {
   known_.results = x;
 }
 
+std::map<std::string, double> lookout::figures() {
+  const std::lock_guard guard{mutex_};
+  return known_.results;
+}
+
 void lookout::server_away(bool x) {
   const std::lock_guard guard{mutex_};
   known_.server_away = x;

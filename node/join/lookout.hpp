@@ -63,6 +63,9 @@ public:
   /// What the method says of its clients.
   void figures(const std::map<std::string, double>& x);
 
+  /// What it said last.
+  std::map<std::string, double> figures();
+
   /// The server said that it ends for now; heard of again, it is back.
   void server_away(bool x);
 

@@ -99,6 +99,8 @@ comparison compare_last_scores(const json& summary,
   for (const auto* key : spreads_compared) {
     const auto* recorded = summary.find(key);
     const auto* recomputed = again.find(key);
+    if (w.counts_tokens && is_absent(recorded))
+      continue; // Earlier versions knew it of accuracies alone.
     for (const auto* part : parts_of_spread)
       add_figure(std::string{key} + "." + part,
                  recorded ? recorded->find(part) : nullptr,

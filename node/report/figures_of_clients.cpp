@@ -127,12 +127,18 @@ bars_of(const run_record& x,
 /// None where the run keeps none of each client.
 std::optional<drawn_figure> perplexity_of_clients(const run_record& x) {
   constexpr std::size_t said_max = 12;
-  const char* when = "with what was merged since its last visit";
-  auto all = results_of(x, "perplexity_merged");
-  if (all.empty()) {
-    all = results_of(x, "perplexity_left");
-    when = "as its last visit left it";
-  }
+  // Earlier versions kept some methods' alone, of another moment.
+  constexpr std::array names{
+    std::pair{"clients_perplexity", "with what it uses itself"},
+    std::pair{"perplexity_merged", "with what was merged since its last visit"},
+    std::pair{"perplexity_left", "as its last visit left it"}};
+  std::vector<std::pair<double, client_id>> all;
+  const char* when = "";
+  for (const auto& [name, said] : names)
+    if (all.empty()) {
+      all = results_of(x, name);
+      when = said;
+    }
   if (all.empty())
     return std::nullopt;
   drawn_figure f{.title = "Perplexity of the clients",

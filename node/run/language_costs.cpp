@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "models/inner_setup.hpp"
@@ -48,6 +49,20 @@ json measured_of(const run_summary& x) {
           {"peak_memory_bytes", x.peak_memory_bytes}};
 }
 
+/// What went by beside values, where each visit takes and offers all that
+/// travels: envelopes, tickets, hellos and beats. Nothing where some did not.
+void add_frames(const workload& of, json& to) {
+  std::uint64_t values = 0;
+  for (const auto& block : of.blocks->blocks)
+    values += block.size * sizeof(float);
+  for (const std::string way : {"up", "down"}) {
+    const auto all = to.find("bytes_" + way + "_per_visit")->number();
+    const auto frames = *all - static_cast<double>(values);
+    if (frames >= 0)
+      to.add("frame_bytes_" + way + "_per_visit", frames);
+  }
+}
+
 /// How many experts clients have, each number once.
 std::set<std::uint32_t> numbers_of_experts(const models::local_task& task) {
   if (task.experts.empty())
@@ -63,6 +78,7 @@ std::optional<json> language_costs_in(const workload& of,
   if (!of.language || !plans)
     return std::nullopt;
   json all{{"bytes_per_value", published_value_bytes}};
+  auto by_visit = measured_of(measured);
   if (plans->feed_forward) {
     if (plans->routing.even)
       return std::nullopt;
@@ -73,10 +89,11 @@ std::optional<json> language_costs_in(const workload& of,
         of.window));
     all.add("tokens", of.window);
     all.add("clients", std::move(clients));
+    add_frames(of, by_visit);
   } else {
     all.add("adapters", to_json(models::adapter_costs_of(*plans)));
   }
-  all.add("measured", measured_of(measured));
+  all.add("measured", std::move(by_visit));
   return all;
 }
 

@@ -6,7 +6,6 @@
 #include "core/json.hpp"
 #include "core/limits.hpp"
 #include "core/text.hpp"
-#include "node/report/quantile.hpp"
 #include "node/watch/metric_lines.hpp"
 #include "node/watch/perplexity.hpp"
 
@@ -20,20 +19,6 @@ bool came_to_its_end(messages::course_end x) {
 }
 
 } // namespace
-
-std::optional<spread> spread_of(std::vector<double> xs) {
-  if (xs.empty())
-    return std::nullopt;
-  std::ranges::sort(xs);
-  double sum = 0;
-  for (const auto x : xs)
-    sum += x;
-  return spread{.mean = sum / static_cast<double>(xs.size()),
-                .p10 = quantile(xs, 0.1),
-                .p50 = quantile(xs, 0.5),
-                .p90 = quantile(xs, 0.9),
-                .worst = xs.front()};
-}
 
 chronicle::chronicle(options opts)
   : options_(std::move(opts)),
@@ -114,10 +99,21 @@ void chronicle::evaluated(const messages::evaluation_finished& x,
   const std::lock_guard guard{mutex_};
   if (x.problem)
     return;
-  report_.evaluation = x;
+  keep(x);
   judge(x, scored);
-  note(x, false, at);
+  note(*report_.evaluation, false, at);
   options_.show(report_);
+}
+
+// With what follows from it and those before.
+void chronicle::keep(messages::evaluation_finished x) {
+  if (options_.counts_tokens) {
+    const auto at = x.rounds > 0 ? x.rounds : x.head.value;
+    put_perplexities(x.scores, static_cast<double>(at),
+                     report_.evaluation ? &report_.evaluation->scores
+                                        : nullptr);
+  }
+  report_.evaluation = std::move(x);
 }
 
 // Of the last evaluation.
@@ -182,8 +178,8 @@ void chronicle::finished(
   const std::optional<messages::evaluation_finished>& last, instant at) {
   const std::lock_guard guard{mutex_};
   if (last && !last->problem) {
-    report_.evaluation = last;
-    note(*last, true, at);
+    keep(*last);
+    note(*report_.evaluation, true, at);
   }
   report_.at = at;
   report_.finished = x;
@@ -286,12 +282,10 @@ void chronicle::describe(actors::run_status& to) const {
   }
   if (const auto all = perplexity_of_test())
     to.evaluation[{test, perplexity, global}] = *all;
-  if (const auto own = perplexity_of_clients()) {
-    to.evaluation[{own_test, perplexity, mean}] = *own;
-    // As of accuracies a tenth of clients fare worse: these have more of it.
-    const auto each = perplexities_of(report_.evaluation->scores.per_client);
-    to.evaluation[{own_test, perplexity, p10}] = quantile(each, 0.9);
-    to.evaluation[{own_test, perplexity, worst}] = each.back();
+  if (const auto own = spread_of_perplexities()) {
+    to.evaluation[{own_test, perplexity, mean}] = own->mean;
+    to.evaluation[{own_test, perplexity, p10}] = own->p10;
+    to.evaluation[{own_test, perplexity, worst}] = own->worst;
   }
 }
 
@@ -303,6 +297,11 @@ std::optional<spread> chronicle::accuracies() const {
 std::optional<spread> chronicle::held_out_accuracies() const {
   const std::lock_guard guard{mutex_};
   return spread_of_strangers();
+}
+
+std::optional<spread> chronicle::perplexities() const {
+  const std::lock_guard guard{mutex_};
+  return spread_of_perplexities();
 }
 
 std::optional<double> chronicle::perplexity() const {
@@ -337,6 +336,16 @@ std::optional<double> chronicle::perplexity_of_clients() const {
   if (!options_.counts_tokens || invited_with_scores() == 0)
     return std::nullopt;
   return mean_perplexity(report_.evaluation->scores.per_client);
+}
+
+std::optional<spread> chronicle::spread_of_perplexities() const {
+  if (!options_.counts_tokens || invited_with_scores() == 0)
+    return std::nullopt;
+  auto all =
+    spread_of_costs(perplexities_of(report_.evaluation->scores.per_client));
+  if (all)
+    all->mean = *perplexity_of_clients(); // To the bit.
+  return all;
 }
 
 std::size_t chronicle::clients_scored() const {

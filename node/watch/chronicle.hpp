@@ -16,22 +16,11 @@
 #include "actors/metrics/status.hpp"
 #include "actors/publisher/audience.hpp"
 #include "models/watched.hpp"
+#include "node/watch/spread.hpp"
 #include "policies/pacing.hpp"
 #include "policies/visit_window.hpp"
 
 namespace troupe::node {
-
-/// How a score is spread over clients.
-struct spread {
-  double mean = 0;
-  double p10 = 0;
-  double p50 = 0;
-  double p90 = 0;
-  double worst = 0;
-};
-
-/// None without values. Deciles are interpolated between neighbours.
-std::optional<spread> spread_of(std::vector<double> xs);
 
 /// A version that was the best when it was evaluated.
 struct best_version {
@@ -144,6 +133,9 @@ public:
   std::optional<double> perplexity() const;
   std::optional<double> clients_perplexity() const;
 
+  /// How those of clients are spread.
+  std::optional<spread> perplexities() const;
+
   /// The mean over clients of the mean loss of each on its own test rows.
   std::optional<double> clients_loss() const;
 
@@ -169,8 +161,10 @@ private:
   std::optional<spread> spread_of_all() const;
   std::optional<spread> spread_of_strangers() const;
   std::size_t invited_with_scores() const;
+  std::optional<spread> spread_of_perplexities() const;
   std::optional<double> perplexity_of_test() const;
   std::optional<double> perplexity_of_clients() const;
+  void keep(messages::evaluation_finished x);
   void note(const messages::evaluation_finished& x, bool last, instant at);
 
   options options_;

@@ -11,10 +11,9 @@
 #include "core/clock.hpp"
 #include "core/json.hpp"
 #include "models/layout.hpp"
+#include "node/watch/spread.hpp"
 
 namespace troupe::node {
-
-struct spread;
 
 /// A version, with the mean training loss of the visits in it.
 std::string record_of(const messages::version_published& x,

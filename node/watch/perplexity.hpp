@@ -6,6 +6,7 @@
 
 #include "core/ids.hpp"
 #include "models/objective.hpp"
+#include "models/trainer.hpp"
 
 namespace troupe::node {
 
@@ -20,5 +21,19 @@ perplexities_of(const std::map<client_id, models::scores>& xs);
 /// tokens it has.
 std::optional<double>
 mean_perplexity(const std::map<client_id, models::scores>& xs);
+
+/// Of all their tokens together: who has more counts more.
+std::optional<double>
+pooled_perplexity(const std::map<client_id, models::scores>& xs);
+
+/// Adds what clients are worth to themselves to an evaluation's results, where
+/// some were scored: `clients_perplexity.K` of each, their
+/// `clients_perplexity_pooled`, and `clients_perplexity_least`, the least mean
+/// over clients of all evaluations as yet, which was at
+/// `clients_perplexity_least_at`.
+/// @param at this one's version or round
+/// @param before the evaluation before, with these; null: none
+void put_perplexities(models::evaluated& to, double at,
+                      const models::evaluated* before);
 
 } // namespace troupe::node

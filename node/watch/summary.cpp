@@ -90,7 +90,7 @@ void put_scores(run_summary& s, const chronicle& watching, bool has_labels) {
     if (has_labels)
       s.accuracy = scores.global.accuracy();
   }
-  s.per_client = watching.accuracies();
+  s.per_client = has_labels ? watching.accuracies() : watching.perplexities();
   s.clients_scored = watching.clients_scored();
   s.held_out = watching.held_out_accuracies();
   s.method_results = scores.method_results;

@@ -28,8 +28,8 @@ struct run_summary {
   /// It is what one would choose who had all test rows, as no client has.
   bool chosen = false;
   std::optional<double> loss;
-  std::optional<spread> per_client;
-  std::optional<spread> held_out; ///< Who was never invited: `zero_shot`.
+  std::optional<spread> per_client; ///< Accuracies, or perplexities.
+  std::optional<spread> held_out;   ///< Who was never invited: `zero_shot`.
   /// Where clients score themselves: how many were asked, and of how many the
   /// scores are.
   std::optional<std::uint64_t> clients_asked = {};

@@ -239,6 +239,11 @@ wait
 folder=$(folder_of)
 falls "$folder"
 ! grep -q "$scratch/homes" "$folder/config.toml" || fail "the server knows where texts are"
+# What the average is worth to a client nobody else hears, and nobody computes what it set aside, since nothing stops by that.
+for one in north south; do
+  holds "$scratch/$one.out" "^  perplexity_merged  [0-9]" || fail "$one does not say what the average is worth to it"
+  ! holds "$scratch/$one.out" perplexity_validation || fail "$one scores what nobody asks for"
+done
 # One has two experts and the other four, as they say at home: what leaves them is of one size and one kind, none of its fields is
 # that number, and the server's folder has it nowhere.
 python3 - "$scratch" "$folder" <<'PY' || fail "the server can tell how many experts a client has"

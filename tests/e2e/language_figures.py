@@ -186,6 +186,12 @@ def check_users():
     check([(x.title, x.lines) for row in figure.rows for x in row if x.title[:2] in ("Ge", "Du")],
           [("German: all of the text", {"1 specialist": [(50, 15), (200, 30)]}),
            ("Dutch: little text", {"2 experts": [(50, 45), (200, 60)]})], "panels of users")
+    check(figure.scores, "perplexity as merged", "scores of runs that kept no others")
+    for v, of in curve:
+        of["clients_perplexity.1"] = 70 + v
+    figure = language_curves.users(lines)
+    check([x.lines for row in figure.rows for x in row][0], {"1 specialist": [(50, 75), (200, 90)]}, "what users use themselves")
+    check(figure.scores, "perplexity", "scores of what users use themselves")
 
 
 def check_varied(scratch):

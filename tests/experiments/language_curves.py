@@ -171,17 +171,19 @@ def small(lines):
 
 def users(lines):
     """Of unequal experts, user by user: who has much text and more specialists, who has little and more experts, and who has the
-    generalist alone while others have more. A user's own perplexity is kept of models as they were merged."""
-    rows = []
+    generalist alone while others have more. Earlier runs kept a user's own perplexity of models as they were merged alone."""
+    studied = [Cell("experts", row, 1, None).name for *_, names in STUDIES for row in names.values()]
+    is_kept = all(perplexities_in(lines[x]["said"], f"{SCORE_OF_RUN}.1") for x in studied if x in lines)
+    score, rows = SCORE_OF_RUN if is_kept else "perplexity_merged", []
     for who, one, title, names in STUDIES:
         made = {}
         for name, row in names.items():
             of = lines.get(Cell("experts", row, 1, None).name)
             if of:
-                made[name] = steps_of(of["said"], "languages", f"perplexity_merged.{one}")
+                made[name] = steps_of(of["said"], "languages", f"{score}.{one}")
         rows.append(Panel(f"{who}: {title}", made))
     rows = [x for x in rows if x.lines]
-    return Figure([rows[i:i + 2] for i in range(0, len(rows), 2)], wide=360, scores="perplexity as merged")
+    return Figure([rows[i:i + 2] for i in range(0, len(rows), 2)], wide=360, scores="perplexity" if is_kept else "perplexity as merged")
 
 
 def vary(lines, defaults):

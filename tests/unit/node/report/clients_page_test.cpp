@@ -131,6 +131,13 @@ TEST_F(clients_page, has_the_perplexity_of_each_by_its_name) {
   EXPECT_THAT(page(), HasSubstr("as its last visit left it. client 1, fr"));
 }
 
+// What a client uses is what the mean is of, and Local has no other.
+TEST_F(clients_page, has_first_the_perplexity_of_what_each_uses_itself) {
+  change(R"("perplexity_merged.1":36)", R"("clients_perplexity.1":31)");
+  EXPECT_THAT(page(), HasSubstr("test rows of its own, with what it uses "
+                                "itself. client 1, fr&lt;&gt;: <b>31</b>."));
+}
+
 TEST_F(clients_page, says_three_where_there_are_many) {
   std::string all;
   for (int k = 1; k <= 500; ++k)

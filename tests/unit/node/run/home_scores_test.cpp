@@ -100,6 +100,9 @@ public:
   evaluate(const models::evaluation_input& x) override {
     models::evaluated out;
     out.method_results["asked_for_clients"] = x.per_client ? 1 : 0;
+    out.per_client[{3}] = {.loss = 0.5, .correct = 9, .count = 10};
+    if (x.aside)
+      out.own_validation[{3}] = {.loss = 0.25, .correct = 3, .count = 4};
     return out;
   }
 
@@ -151,6 +154,26 @@ TEST_F(home_scores, come_with_the_method_s_own_figures_for_this_process) {
   const std::lock_guard guard{mutex};
   const std::map<std::string, double> wanted{{"asked_for_clients", 1}};
   EXPECT_EQ(figures, wanted);
+}
+
+TEST_F(home_scores, are_of_what_is_set_aside_where_the_run_stops_by_it_alone) {
+  options.make_trainer = []() -> result<std::unique_ptr<models::trainer>> {
+    return std::make_unique<with_a_figure>();
+  };
+  for (const bool watched : {false, true}) {
+    options.aside = watched;
+    node::home_scores at_home{options};
+    const std::uint64_t question = watched ? 2 : 1;
+    at_home.hear({.question = question, .clients = {{3}}, .blocks = blocks},
+                 0s);
+    const auto told = network->wait_for(question);
+    ASSERT_EQ(told.scores.size(), 1U);
+    const auto& x = told.scores.front();
+    EXPECT_EQ(x.count, 10U);
+    EXPECT_EQ(x.aside_count, watched ? 4U : 0U);
+    EXPECT_EQ(x.aside_correct, watched ? 3U : 0U);
+    EXPECT_EQ(x.aside_loss, watched ? 0.25 : 0);
+  }
 }
 
 TEST_F(home_scores, of_values_of_another_model_are_none) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -44,8 +45,11 @@ node::workload work_of(const std::string& method,
   EXPECT_TRUE(plans) << plans.error().context;
   task.inside = std::move(*plans);
   task.experts = std::move(experts);
+  auto blocks = std::make_shared<models::layout>();
+  for (const std::size_t size : {20u, 3u})
+    blocks->blocks.emplace_back().size = size;
   return {.method = task.method,
-          .blocks = nullptr,
+          .blocks = blocks,
           .initial = {},
           .task = std::make_shared<const models::local_task>(task),
           .make_trainer = {},
@@ -79,6 +83,18 @@ TEST(language_costs_in, says_what_experts_cost_and_what_was_measured) {
   EXPECT_EQ(measured->find("bytes_up_per_visit")->number(), 100);
   EXPECT_EQ(measured->find("bytes_down_per_visit")->number(), 250);
   EXPECT_EQ(measured->find("peak_memory_bytes")->number(), 7);
+  // Beside 23 values, of four bytes as they travel.
+  EXPECT_EQ(measured->find("frame_bytes_up_per_visit")->number(), 8);
+  EXPECT_EQ(measured->find("frame_bytes_down_per_visit")->number(), 158);
+}
+
+TEST(language_costs_in, says_nothing_of_frames_where_not_all_values_went_by) {
+  const auto found = node::language_costs_in(
+    work_of("comigs"), {.visits = 4, .bytes_up = 364, .bytes_down = 368});
+  const auto* measured = found->find("measured");
+  ASSERT_NE(measured, nullptr);
+  EXPECT_EQ(measured->find("frame_bytes_up_per_visit"), nullptr);
+  EXPECT_EQ(measured->find("frame_bytes_down_per_visit")->number(), 0);
 }
 
 TEST(language_costs_in, says_it_once_of_each_number_of_experts) {

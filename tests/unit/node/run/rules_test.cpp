@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "actors/transport/silence.hpp"
+#include "node/config/policies_of.hpp"
 #include "node/join/join.hpp"
 #include "node/run/listening.hpp"
 #include "node/run/plan.hpp"
@@ -95,6 +96,16 @@ TEST(rules, have_what_was_set_aside_scored_where_stop_watches_it) {
   EXPECT_FALSE(node::plan_of(x, *work).score_aside);
   const auto stops = paced({"stop.metric=loss", "stop.patience=3"});
   EXPECT_TRUE(node::plan_of(stops, *work).score_aside);
+}
+
+// What a global model is worth is not theirs to say.
+TEST(rules, have_clients_say_it_where_stop_is_of_clients_alone) {
+  EXPECT_FALSE(node::watches_clients(paced({}).stop));
+  EXPECT_FALSE(node::watches_clients(
+    paced({"stop.metric=accuracy", "stop.patience=3"}).stop));
+  for (const std::string of : {"mean", "worst"})
+    EXPECT_TRUE(node::watches_clients(
+      paced({"stop.metric=per_client." + of, "stop.patience=3"}).stop));
 }
 
 // There is nothing else to score, whether or not clients keep anything.

@@ -142,6 +142,71 @@ TEST(perplexity, of_clients_is_left_out_where_none_was_scored) {
   EXPECT_FALSE(x.clients_perplexity());
 }
 
+// By tokens who has more counts more, and clients each once.
+TEST(perplexity, of_all_tokens_together_is_another_than_that_of_clients) {
+  EXPECT_FALSE(pooled_perplexity({}));
+  auto all = scored().scores.per_client;
+  EXPECT_NEAR(*pooled_perplexity(all), 16, 1e-12);
+  all[{1}].loss *= 3;
+  all[{1}].count *= 3;
+  EXPECT_NEAR(*pooled_perplexity(all), 8, 1e-12);
+}
+
+TEST(perplexity, of_each_client_is_in_each_record_that_scored_them) {
+  std::vector<std::string> lines;
+  chronicle x{watching(lines, true)};
+  x.evaluated(scored(), {}, {});
+  const auto line = json::parse(lines.at(0));
+  ASSERT_TRUE(line);
+  const auto* results = line->find("method_results");
+  ASSERT_NE(results, nullptr);
+  EXPECT_NEAR(*results->find("clients_perplexity.1")->number(), 4, 1e-12);
+  EXPECT_NEAR(*results->find("clients_perplexity.2")->number(), 64, 1e-12);
+  EXPECT_NEAR(*results->find("clients_perplexity_pooled")->number(), 16, 1e-12);
+  chronicle other{watching(lines, false)};
+  other.evaluated(scored(), {}, {});
+  EXPECT_THAT(lines.back(), Not(HasSubstr("method_results")));
+}
+
+TEST(perplexity, has_the_least_on_the_way_beside_the_last) {
+  std::vector<std::string> lines;
+  chronicle x{watching(lines, true)};
+  const auto look = [&](std::uint64_t head, double probability, bool clients) {
+    auto now = scored();
+    now.head = {head};
+    now.scores.per_client = {{client_id{1}, tokens_of(probability)}};
+    if (!clients)
+      now.scores.per_client.clear();
+    x.evaluated(now, {}, {});
+    run_summary s;
+    put_scores(s, x, false);
+    return s.method_results;
+  };
+  EXPECT_NEAR(look(1, 1.0 / 8, true).at("clients_perplexity_least"), 8, 1e-12);
+  (void)look(2, 1.0 / 4, true);
+  (void)look(3, 0, true); // Infinite.
+  const auto worse = look(4, 1.0 / 16, true);
+  EXPECT_NEAR(worse.at("clients_perplexity.1"), 16, 1e-12);
+  EXPECT_NEAR(worse.at("clients_perplexity_least"), 4, 1e-12);
+  EXPECT_EQ(worse.at("clients_perplexity_least_at"), 2);
+  const auto unscored = look(5, 1, false);
+  EXPECT_EQ(unscored.at("clients_perplexity_least_at"), 2);
+  EXPECT_FALSE(unscored.contains("clients_perplexity_pooled"));
+}
+
+TEST(perplexity, is_how_clients_are_spread_where_there_are_no_accuracies) {
+  const auto all = to_json(summary_of(true));
+  const auto of = [&](const char* part) {
+    return all.find("per_client")->find(part)->number().value_or(0);
+  };
+  EXPECT_EQ(of("mean"), all.find("clients_perplexity")->number());
+  EXPECT_NEAR(of("p10"), 4 + 0.9 * 60, 1e-12);
+  EXPECT_NEAR(of("p50"), 34, 1e-12);
+  EXPECT_NEAR(of("p90"), 4 + 0.1 * 60, 1e-12);
+  EXPECT_NEAR(of("worst"), 64, 1e-12);
+  EXPECT_EQ(to_json(summary_of(false)).find("per_client")->dump(), "null");
+}
+
 // JSON has no infinity.
 TEST(perplexity, beyond_all_numbers_is_null) {
   std::vector<std::string> lines;

@@ -97,7 +97,7 @@ bool is_of_what_is_shared(const models::layout& blocks,
              || !blocks.family(models::line_family).empty());
 }
 
-/// As `node/join/home_scores.cpp` makes it.
+/// As `node/join/home_scores.cpp` makes it of a run that stops by clients.
 messages::scores_told scores_of(const models::evaluated& x) {
   messages::scores_told out{.question = 1, .scores = {}};
   for (const auto& [who, own] : x.per_client) {
