@@ -64,7 +64,8 @@ std::vector<float> second_delta(const adapter_site& site,
     site.visit({1 + moved[0], 1 + moved[1]},
                std::make_shared<const models::client_state>(kept)));
   EXPECT_TRUE(second) << second.error().context;
-  return *second->parts.at(0).delta;
+  const auto& last = *second->parts.at(0).delta;
+  return {last.begin(), last.end()};
 }
 
 } // namespace
