@@ -59,6 +59,9 @@ struct routing_options {
   /// The generalist's part of the slots, below 1; 0: as large as the others'.
   double favoured = 0.5;
   gate_kind gate = gate_kind::linear;
+  /// Chosen experts count what they have of the chances over all experts, less
+  /// than one together; else these are made one.
+  bool of_all = false;
 };
 
 /// The side of an objective whose parameters are factors that stand inside the

@@ -27,6 +27,15 @@ result<void> check_noisy(const recipe& method, const options& all) {
                     + " says nothing; options.gate = \"linear\", or no "
                     + in_quotes(name) + ", would do");
   }
+  // Nor does it have what the other's weights may be.
+  for (const std::string name : {"top_weights"})
+    if (said_of(all, name) != 0)
+      return fail(errc::invalid_config,
+                  "options.gate = \"noisy\" lets chosen experts count one "
+                  "together, by maps without biases, which "
+                    + in_quotes(name)
+                    + " changes; options.gate = \"linear\", or no "
+                    + in_quotes(name) + ", would do");
   return {};
 }
 
@@ -41,6 +50,7 @@ result<routing_options> routing_for(const recipe& method, const options& all) {
                                                             == router_family;
                                                    }),
                       .favoured = said_of(all, "favoured")};
+  how.of_all = said_of(all, "top_weights") != 0;
   if (said_of(all, "gate") == 0)
     return how;
   how.gate = gate_kind::noisy;

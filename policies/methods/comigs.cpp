@@ -25,6 +25,11 @@ std::vector<option_spec> of_cast() {
               "as the authors' Llama program has it",
       .kind = option_kind::choice,
       .words = {"linear", "noisy"}},
+     {.name = "top_weights",
+      .says = "what chosen experts count: their softmax, or what they have of "
+              "that over all",
+      .kind = option_kind::choice,
+      .words = {"renormalised", "of_all"}},
      {.name = "balance",
       .says = "weight of the load balance, which favours the generalist",
       .value = 0.01,

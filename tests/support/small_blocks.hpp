@@ -127,8 +127,10 @@ struct small_blocks {
           next = i;
       best.push_back(next);
     }
-    const auto weights =
-      at::softmax(logits.index_select(0, at::tensor(best, at::kLong)), 0);
+    const auto chosen = at::tensor(best, at::kLong);
+    const auto weights = how.of_all
+                           ? at::softmax(logits, 0).index_select(0, chosen)
+                           : at::softmax(logits.index_select(0, chosen), 0);
     auto y = at::zeros({1, spec.width}, at::kDouble);
     for (std::size_t k = 0; k < best.size(); ++k)
       y = y

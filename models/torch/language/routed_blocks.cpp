@@ -176,6 +176,9 @@ expert_choice routed_blocks::choose_at(std::size_t layer, const at::Tensor& x,
   }
   const auto logits = logits_at(layer, x, tokens);
   auto choice = choose(logits.noisy, most_);
+  if (how_.of_all && most_ < logits.noisy.size(1))
+    choice.kept =
+      at::softmax(logits.noisy, 1).gather(1, choice.order).sum(1, true);
   note(layer, logits, choice);
   return choice;
 }
@@ -273,6 +276,8 @@ at::Tensor routed_blocks::forward(model_parts& of, const expert_terms& by,
                              at::zeros({part.size(0), y.size(1)}, y.options()),
                              part));
   }
+  if (choice.kept.defined())
+    y = y * choice.kept;
   return y.reshape(down.sizes());
 }
 

@@ -10,6 +10,7 @@
 // where a is what the base alone has for a_j. Weights add up to one, so this is
 // the sum of what the experts say. Written so, experts that say the same as the
 // base change no bit of it, whatever their weights, and give these no slope.
+// Where they are to count less together, all that comes out does.
 
 #include <ATen/core/Tensor.h>
 
@@ -29,9 +30,11 @@ namespace troupe::models {
 
 /// Where tokens go.
 struct expert_choice {
-  at::Tensor weights; ///< [n x experts]; of those that are not chosen zero.
-  at::Tensor order;   ///< [n x chosen], Long, the best first; of equals the
-                      ///< first. Undefined: nobody chose.
+  at::Tensor weights;   ///< [n x experts]; of those that are not chosen zero.
+  at::Tensor order;     ///< [n x chosen], Long, the best first; of equals the
+                        ///< first. Undefined: nobody chose.
+  at::Tensor kept = {}; ///< [n x 1], what chosen experts count together;
+                        ///< undefined: one.
 };
 
 /// The best so many of each row, by the softmax over these alone.

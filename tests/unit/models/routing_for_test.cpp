@@ -1,0 +1,40 @@
+// What options of a method that routes tokens say of its routers.
+
+#include "models/routing_for.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "policies/catalogue.hpp"
+
+namespace troupe::models::routing_for_test {
+
+namespace {
+
+result<routing_options> routed(const std::string& method, options said = {}) {
+  const auto& found = *policies::find_recipe(method);
+  return routing_for(found, with_defaults(found, std::move(said)));
+}
+
+std::string refused(const std::string& name) {
+  const auto found = routed("comigs", {{"gate", 1}, {name, 1}});
+  return found ? "taken" : found.error().context;
+}
+
+const std::string methods[] = {"comigs", "comigs_2g", "comigs_2s", "pfedmoe"};
+
+} // namespace
+
+TEST(routing_for, says_what_chosen_experts_count) {
+  for (const auto& method : methods) {
+    EXPECT_FALSE(routed(method)->of_all);
+    EXPECT_TRUE(routed(method, {{"top_weights", 1}})->of_all);
+  }
+  EXPECT_EQ(refused("top_weights"),
+            "options.gate = \"noisy\" lets chosen experts count one together, "
+            "by maps without biases, which 'top_weights' changes; options.gate "
+            "= \"linear\", or no 'top_weights', would do");
+}
+
+} // namespace troupe::models::routing_for_test
