@@ -62,6 +62,8 @@ struct routing_options {
   /// Chosen experts count what they have of the chances over all experts, less
   /// than one together; else these are made one.
   bool of_all = false;
+  double deviation = router_deviation; ///< Of what routers begin with.
+  bool bias = false; ///< Routers have one, which begins with zeros.
 };
 
 /// The side of an objective whose parameters are factors that stand inside the

@@ -28,7 +28,7 @@ result<void> check_noisy(const recipe& method, const options& all) {
                     + in_quotes(name) + ", would do");
   }
   // Nor does it have what the other's weights may be.
-  for (const std::string name : {"top_weights"})
+  for (const std::string name : {"top_weights", "router_bias"})
     if (said_of(all, name) != 0)
       return fail(errc::invalid_config,
                   "options.gate = \"noisy\" lets chosen experts count one "
@@ -51,6 +51,8 @@ result<routing_options> routing_for(const recipe& method, const options& all) {
                                                    }),
                       .favoured = said_of(all, "favoured")};
   how.of_all = said_of(all, "top_weights") != 0;
+  how.deviation = said_of(all, "router_deviation");
+  how.bias = said_of(all, "router_bias") != 0;
   if (said_of(all, "gate") == 0)
     return how;
   how.gate = gate_kind::noisy;

@@ -62,6 +62,9 @@ struct small_blocks {
       for (const auto rows : columns_of_routers())
         routers.push_back(learn(
           ruled(phase++, {static_cast<std::int64_t>(how.experts), rows})));
+      if (how.bias)
+        routers.push_back(
+          learn(ruled(phase++, {static_cast<std::int64_t>(how.experts)})));
     }
   }
 
@@ -105,6 +108,9 @@ struct small_blocks {
 
   /// Of one token, before anything is drawn.
   at::Tensor logits(std::size_t layer, const at::Tensor& x) const {
+    if (how.bias)
+      return x.mm(routers[2 * layer].t()).reshape({-1})
+             + routers[2 * layer + 1];
     if (how.gate == models::gate_kind::linear)
       return x.mm(routers[layer].t()).reshape({-1});
     const auto inside = x.mm(routers[2 * layer].t()).tanh();

@@ -131,7 +131,8 @@ routed_blocks::routed_blocks(const language_spec& spec,
     seen_(places_.size()) {
   TROUPE_ASSERT(how.experts > 0 && how.top > 0);
   TROUPE_ASSERT(routers_.empty()
-                || routers_.size() == places_.size() * (is_noisy() ? 2 : 1));
+                || routers_.size()
+                     == places_.size() * (is_noisy() || how.bias ? 2 : 1));
   rates_ = balance_rates(how);
   balances_ = has_slope(how, rates_);
 }
@@ -148,11 +149,18 @@ at::Tensor routed_blocks::of_those_there(const at::Tensor& x) const {
   return there_.defined() ? x.index_select(0, there_) : x;
 }
 
+at::Tensor routed_blocks::linear_logits(std::size_t layer,
+                                        const at::Tensor& x) const {
+  if (!how_.bias)
+    return x.mm(routers_[layer].t());
+  return x.mm(routers_[2 * layer].t()) + routers_[2 * layer + 1];
+}
+
 routed_blocks::gate_logits routed_blocks::logits_at(std::size_t layer,
                                                     const at::Tensor& x,
                                                     std::int64_t tokens) const {
   if (!is_noisy()) {
-    const auto logits = x.mm(routers_[layer].t());
+    const auto logits = linear_logits(layer, x);
     return {.clean = logits, .noisy = logits};
   }
   const auto clean =

@@ -114,6 +114,8 @@ private:
     return how_.gate == gate_kind::noisy;
   }
 
+  at::Tensor linear_logits(std::size_t layer, const at::Tensor& x) const;
+
   /// @param tokens of a row
   gate_logits logits_at(std::size_t layer, const at::Tensor& x,
                         std::int64_t tokens) const;

@@ -37,4 +37,19 @@ TEST(routing_for, says_what_chosen_experts_count) {
             "= \"linear\", or no 'top_weights', would do");
 }
 
+TEST(routing_for, says_how_routers_begin_and_whether_they_have_a_bias) {
+  for (const auto& method : methods) {
+    EXPECT_EQ(routed(method)->deviation, 0.02);
+    EXPECT_FALSE(routed(method)->bias);
+    const auto said =
+      routed(method, {{"router_deviation", 0.5}, {"router_bias", 1}});
+    EXPECT_EQ(said->deviation, 0.5);
+    EXPECT_TRUE(said->bias);
+  }
+  EXPECT_EQ(refused("router_bias"),
+            "options.gate = \"noisy\" lets chosen experts count one together, "
+            "by maps without biases, which 'router_bias' changes; options.gate "
+            "= \"linear\", or no 'router_bias', would do");
+}
+
 } // namespace troupe::models::routing_for_test

@@ -210,6 +210,31 @@ TEST(routed_blocks, may_count_what_is_kept_of_all_chances) {
   }
 }
 
+// A router that says nothing else lets all tokens go where its bias says.
+TEST(routed_blocks, may_have_routers_with_a_bias) {
+  for (const auto config : both) {
+    const small_blocks x{config, {.experts = 4, .bias = true}};
+    const auto rows = ruled(5, {tokens, x.spec.width});
+    auto blocks = x.testee();
+    const auto ours = blocks.forward(*x.parts, x.terms(), 1, rows);
+    tensors one_by_one;
+    for (std::int64_t i = 0; i < tokens; ++i)
+      one_by_one.push_back(x.slowly(1, rows.narrow(0, i, 1)));
+    EXPECT_LT(apart(ours, at::cat(one_by_one)), 1e-11);
+    EXPECT_GT(torch::autograd::grad({weighed(ours)}, {x.routers[3]})[0]
+                .abs()
+                .max()
+                .item<double>(),
+              1e-6);
+    const c10::NoGradGuard no_grad;
+    x.routers[2].zero_();
+    x.routers[3].copy_(logarithms({0.1, 0.4, 0.2, 0.3}, 4).reshape({-1}));
+    EXPECT_LT(apart(blocks.forward(*x.parts, x.terms(), 1, rows),
+                    (4 * x.expert(1, 1, rows) + 3 * x.expert(3, 1, rows)) / 7),
+              1e-12);
+  }
+}
+
 TEST(routed_blocks, of_two_keep_all_chances) {
   const small_blocks x{test::tiny_gpt2, {.experts = 2, .of_all = true}};
   const small_blocks y{test::tiny_gpt2, {.experts = 2}};
