@@ -96,6 +96,11 @@ result<void> load(const visit& v, const placed_group& x, moment when,
   const auto base = v.base(x.name, x.size);
   if (!base)
     return tl::unexpected{base.error()};
+  // In a client's first visit it may be the client's own.
+  const bool is_first = is_somebodys && steps_of_experts(v.in.state.get()) == 0;
+  if (is_first && v.option("generalist_start") != 0)
+    return v.copy(initial_adapter(*x.plan, derive_seed(v.in.seed, x.name)),
+                  live);
   // Where nobody offers, what was fetched is where all begin.
   if (when == moment::as_left || !v.on.method.offers)
     return v.own_or(left_of(x.name), base->values).and_then(put);

@@ -91,6 +91,14 @@ option_spec of_attention() {
           .words = {"shared", "private"}};
 }
 
+option_spec of_start() {
+  return {.name = "generalist_start",
+          .says = "what a client's first visit begins with of what is merged: "
+                  "what came, or factors of its own",
+          .kind = option_kind::choice,
+          .words = {"common", "own"}};
+}
+
 option_spec joint() {
   return {.name = "joint",
           .says = "routers learn with the experts, from training rows",
@@ -112,6 +120,7 @@ recipe routed(std::string name, std::string summary, const cast& who,
            .offers = offers};
   auto& fetch = x.legs.front().fetch;
   if (offers) {
+    x.options.push_back(of_start());
     x.blocks.push_back({.name = "generalist",
                         .count = who.generalists,
                         .weight = weight_rule::one});

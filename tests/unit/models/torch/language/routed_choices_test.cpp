@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
 
 #include "tests/support/routed_federation.hpp"
 
@@ -45,6 +48,48 @@ TEST(routed_choices, say_whether_routers_have_a_bias) {
   const auto found = testee.trainer().train(testee.visit(1, 5));
   ASSERT_TRUE(found) << found.error().context;
   EXPECT_FALSE(is_zero(part(kept(found->next, "router"), 34, 2)));
+}
+
+// Outer factors of both begin with zeros, so inner ones are what is apart.
+TEST(routed_choices, say_whether_generalists_begin_apart) {
+  for (const std::string method : {"comigs", "comigs_2g", "pfedmoe"}) {
+    SCOPED_TRACE(method);
+    notes seen;
+    auto how = routed_setting_of(method, {{"generalist_start", 1}});
+    how.how.learning_rate = 0;
+    how.to = &seen;
+    routed_federation testee{how};
+    const auto& plan = *testee.task().inside->feed_forward;
+    const std::string name =
+      method == "comigs_2g" ? "generalist.0" : "generalist";
+    const auto size = plan.size();
+    const auto own = [&](std::uint64_t seed) {
+      return models::initial_adapter(plan, derive_seed(seed, name));
+    };
+    const auto first = testee.trainer().train(testee.visit(1, 5));
+    const auto second = testee.trainer().train(testee.visit(2, 6));
+    ASSERT_TRUE(first && second);
+    EXPECT_EQ(part(seen.front().parameters, 0, size), own(5));
+    EXPECT_EQ(part(seen.back().parameters, 0, size), own(6));
+    // What is merged moves by all that is between them.
+    const auto before = testee.loop().values(name).copy();
+    const auto& delta = *first->parts.front().delta;
+    for (std::size_t i = 0; i < size; ++i)
+      ASSERT_NEAR(delta[i], own(5)[i] - before[i], 1e-6) << i;
+    // From then on it is what came.
+    testee.round();
+    const auto merged = testee.loop().values(name).copy();
+    seen.clear();
+    testee.round({3});
+    EXPECT_EQ(part(seen.front().parameters, 0, size),
+              floats(merged.begin(), merged.end()));
+  }
+}
+
+TEST(routed_choices, say_nothing_of_a_start_where_nothing_is_merged) {
+  EXPECT_EQ(
+    find_option(*policies::find_recipe("comigs_2s"), "generalist_start"),
+    nullptr);
 }
 
 } // namespace troupe::test
