@@ -64,6 +64,11 @@ struct routing_options {
   bool of_all = false;
   double deviation = router_deviation; ///< Of what routers begin with.
   bool bias = false; ///< Routers have one, which begins with zeros.
+  /// What the balance of linear gates is of, as the authors' program has it:
+  /// what routers would say of a block's output; chances among logits of which
+  /// those that are not chosen count zero.
+  bool balance_on_output = false;
+  bool balance_of_kept = false;
 };
 
 /// The side of an objective whose parameters are factors that stand inside the

@@ -18,7 +18,8 @@ double said_of(const options& all, const std::string& name) {
 
 /// What is of the other gate's balance alone.
 result<void> check_noisy(const recipe& method, const options& all) {
-  for (const std::string name : {"balance_scale", "favoured"}) {
+  for (const std::string name :
+       {"balance_scale", "favoured", "balance_of", "balance_chances"}) {
     const auto* known = find_option(method, name);
     if (known != nullptr && said_of(all, name) != known->value)
       return fail(errc::invalid_config,
@@ -53,6 +54,8 @@ result<routing_options> routing_for(const recipe& method, const options& all) {
   how.of_all = said_of(all, "top_weights") != 0;
   how.deviation = said_of(all, "router_deviation");
   how.bias = said_of(all, "router_bias") != 0;
+  how.balance_on_output = said_of(all, "balance_of") != 0;
+  how.balance_of_kept = said_of(all, "balance_chances") != 0;
   if (said_of(all, "gate") == 0)
     return how;
   how.gate = gate_kind::noisy;

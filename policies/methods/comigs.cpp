@@ -47,6 +47,16 @@ std::vector<option_spec> of_cast() {
       .says = "of the load balance: 1 where it is met, or as printed",
       .kind = option_kind::choice,
       .words = {"normalised", "printed"}},
+     {.name = "balance_of",
+      .says = "what routers see where loads are balanced: a block's input, or "
+              "its output, as in the authors' program",
+      .kind = option_kind::choice,
+      .words = {"input", "output"}},
+     {.name = "balance_chances",
+      .says = "of the load balance: among all logits, or with zero in place "
+              "of those that are not chosen, as in the authors' program",
+      .kind = option_kind::choice,
+      .words = {"all", "kept"}},
      {.name = "favoured",
       .says = "the part of all choices that the load balance wants for "
               "expert 0; 0: as large as the others'",

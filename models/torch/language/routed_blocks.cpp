@@ -197,8 +197,24 @@ at::Tensor routed_blocks::loads_of(const gate_logits& logits,
     return variation_balance(of_those_there(choice.weights),
                              of_those_there(logits.clean),
                              of_those_there(logits.noisy), most_);
-  return load_balance(of_those_there(logits.clean),
-                      of_those_there(choice.order), rates_);
+  const auto said = of_those_there(logits.clean);
+  const auto order = of_those_there(choice.order);
+  if (!how_.balance_of_kept)
+    return load_balance(said, order, rates_);
+  return load_balance(
+    at::zeros_like(said).scatter(1, order, said.gather(1, order)), order,
+    rates_);
+}
+
+void routed_blocks::add_loads(const gate_logits& logits,
+                              const expert_choice& choice) {
+  const auto loads = loads_of(logits, choice);
+  balance_ = balance_.defined() ? balance_ + loads : loads;
+}
+
+bool routed_blocks::is_balanced() const {
+  return balances_ && !is_scored_ && c10::GradMode::is_enabled()
+         && !(there_.defined() && there_.numel() == 0);
 }
 
 // What padding chooses counts nowhere: its states are numbers without a
@@ -225,9 +241,8 @@ void routed_blocks::note(std::size_t layer, const gate_logits& logits,
     to.first_places +=
       static_cast<double>(first.eq(0).sum().item<std::int64_t>());
     to.tokens += static_cast<double>(chances.numel());
-  } else if (balances_ && c10::GradMode::is_enabled()) {
-    const auto loads = loads_of(logits, choice);
-    balance_ = balance_.defined() ? balance_ + loads : loads;
+  } else if (is_balanced() && !how_.balance_on_output) {
+    add_loads(logits, choice);
   }
 }
 
@@ -286,6 +301,10 @@ at::Tensor routed_blocks::forward(model_parts& of, const expert_terms& by,
   }
   if (choice.kept.defined())
     y = y * choice.kept;
+  if (how_.balance_on_output && chooses() && is_balanced()) {
+    const auto logits = linear_logits(layer, y);
+    add_loads({.clean = logits, .noisy = logits}, choose(logits, most_));
+  }
   return y.reshape(down.sizes());
 }
 

@@ -125,6 +125,8 @@ private:
             const expert_choice& choice);
   at::Tensor loads_of(const gate_logits& logits,
                       const expert_choice& choice) const;
+  void add_loads(const gate_logits& logits, const expert_choice& choice);
+  bool is_balanced() const;
   at::Tensor of_those_there(const at::Tensor& x) const;
   mixture mix(const expert_terms& by, const layer_places& at,
               const expert_choice& choice, const at::Tensor& x,

@@ -52,4 +52,20 @@ TEST(routing_for, says_how_routers_begin_and_whether_they_have_a_bias) {
             "= \"linear\", or no 'router_bias', would do");
 }
 
+TEST(routing_for, says_what_a_balance_is_of) {
+  for (const auto& method : methods) {
+    const auto usual = routed(method);
+    EXPECT_FALSE(usual->balance_on_output || usual->balance_of_kept);
+    EXPECT_TRUE(routed(method, {{"balance_of", 1}})->balance_on_output);
+    EXPECT_TRUE(routed(method, {{"balance_chances", 1}})->balance_of_kept);
+  }
+  for (const std::string name : {"balance_of", "balance_chances"})
+    EXPECT_EQ(refused(name), "options.gate = \"noisy\" balances by variation, "
+                             "where '"
+                               + name
+                               + "' says nothing; options.gate = \"linear\", "
+                                 "or no '"
+                               + name + "', would do");
+}
+
 } // namespace troupe::models::routing_for_test
