@@ -59,6 +59,16 @@ struct routing_options {
   /// The generalist's part of the slots, below 1; 0: as large as the others'.
   double favoured = 0.5;
   gate_kind gate = gate_kind::linear;
+  /// Chosen experts count what they have of the chances over all experts, less
+  /// than one together; else these are made one.
+  bool of_all = false;
+  double deviation = router_deviation; ///< Of what routers begin with.
+  bool bias = false; ///< Routers have one, which begins with zeros.
+  /// What the balance of linear gates is of, as the authors' program has it:
+  /// what routers would say of a block's output; chances among logits of which
+  /// those that are not chosen count zero.
+  bool balance_on_output = false;
+  bool balance_of_kept = false;
 };
 
 /// The side of an objective whose parameters are factors that stand inside the

@@ -59,6 +59,9 @@ struct training_options {
   batch_rule batches = batch_rule::epochs;
   /// Above 0: the schedule follows the client's own steps, of so many.
   std::uint64_t own_steps = 0;
+  /// The first of these, in which the rate rises to all of it; the schedule
+  /// follows those behind them. @pre fewer than `own_steps`, or 0
+  std::uint64_t warmup_steps = 0;
   std::uint32_t micro_batch = 0; ///< Rows of a pass, where a model can; 0: all.
   double beta1 = 0.9;            ///< What AdamW's moments keep at a step.
   double beta2 = 0.999;

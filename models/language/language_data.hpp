@@ -25,7 +25,9 @@ struct language_options {
   std::vector<std::string> users = {}; ///< Empty: all.
   std::uint32_t context = 128;
   std::uint64_t tokens = 0; ///< Of a user's training stream, at most; 0: all.
-  std::uint64_t validation_tokens = 0; ///< Likewise.
+  /// In its place, of each user by turns. Empty: `tokens` of each.
+  std::vector<std::uint32_t> user_tokens = {};
+  std::uint64_t validation_tokens = 0; ///< As `tokens`.
   std::uint64_t test_tokens = 0;       ///< Likewise.
   /// Of each user's test stream, drawn with replacement, at any place; 0: all
   /// there are without overlap.

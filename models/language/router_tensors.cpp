@@ -13,6 +13,8 @@ tensor_list router_tensors(const language_spec& of,
     const auto name = std::to_string(layer);
     if (how.gate == gate_kind::linear) {
       all.push_back({name, {how.experts, of.width}});
+      if (how.bias)
+        all.push_back({name + ".bias", {how.experts}});
       continue;
     }
     all.push_back({name + ".inner", {how.experts, of.width}});

@@ -53,6 +53,12 @@ result<user_streams> encoded(user_text from, const language_options& how,
   return out;
 }
 
+/// Training tokens of the user at this place, at most.
+std::uint64_t most_of(const language_options& how, std::size_t user) {
+  const auto& said = how.user_tokens;
+  return said.empty() ? how.tokens : said[user % said.size()];
+}
+
 /// No more than so many; 0: all.
 void bound(token_ids& x, std::uint64_t most) {
   if (most > 0 && most < x.size())
@@ -140,7 +146,8 @@ std::string remedy_of(const language_options& how, const user_streams& user,
 result<void> check(const language_options& how, const user_streams& user,
                    std::uint64_t dropped) {
   const auto beside = how.mixed ? dropped : user.dropped;
-  const wanted_part all[]{{user.train, "training", "'tokens'", user.dropped},
+  const auto* most = how.user_tokens.empty() ? "'tokens'" : "'user_tokens'";
+  const wanted_part all[]{{user.train, "training", most, user.dropped},
                           {user.validation, "validation",
                            "'validation_share' or 'validation_tokens'", beside,
                            how.validation_share > 0, user.validation_piece},
@@ -192,8 +199,9 @@ result<text_streams> read_streams(const language_options& how,
     mix(out.users, &user_streams::test, &user_streams::test_piece,
         how.test_tokens, how.context);
   }
+  std::size_t place = 0;
   for (auto& user : out.users) {
-    bound(user.train, how.tokens);
+    bound(user.train, most_of(how, place++));
     bound(user.validation, how.validation_tokens);
     bound(user.test, how.test_tokens);
     if (auto ok = check(how, user, out.dropped_paragraphs); !ok)

@@ -68,14 +68,18 @@ bool is_shared(const recipe& method, const placed_group& x) {
 /// others, as in the authors' program. Routers that choose for nobody in
 /// particular prefer none.
 std::vector<float> first_values(const placed_group& x, std::uint64_t seed,
-                                bool is_somebodys) {
+                                double deviation, bool is_somebodys) {
   if (!x.is_router())
     return initial_adapter(*x.plan, derive_seed(seed, x.name));
-  std::vector<float> values(x.size);
+  std::vector<float> values;
+  values.reserve(x.size);
   random_stream random{derive_seed(seed, x.name)};
-  if (is_somebodys)
-    for (auto& value : values)
-      value = static_cast<float>(router_deviation * random.normal());
+  for (const auto& tensor : x.plan->tensors) {
+    const bool is_drawn = is_somebodys && tensor.shape.size() > 1;
+    for (std::size_t i = 0; i < tensor.size(); ++i)
+      values.push_back(
+        is_drawn ? static_cast<float>(deviation * random.normal()) : 0.f);
+  }
   return values;
 }
 
@@ -84,13 +88,19 @@ result<void> load(const visit& v, const placed_group& x, moment when,
   const auto live = v.parameters().part(x.at, x.size);
   const auto put = [&](const_array from) { return v.copy(from, live); };
   if (!is_shared(v.on.method, x)) {
-    const auto first = first_values(
-      x, v.on.method.offers ? v.in.seed : v.on.first_seed, is_somebodys);
+    const auto first =
+      first_values(x, v.on.method.offers ? v.in.seed : v.on.first_seed,
+                   v.on.inside->routing.deviation, is_somebodys);
     return v.own_or(x.name, first).and_then(put);
   }
   const auto base = v.base(x.name, x.size);
   if (!base)
     return tl::unexpected{base.error()};
+  // In a client's first visit it may be the client's own.
+  const bool is_first = is_somebodys && steps_of_experts(v.in.state.get()) == 0;
+  if (is_first && v.option("generalist_start") != 0)
+    return v.copy(initial_adapter(*x.plan, derive_seed(v.in.seed, x.name)),
+                  live);
   // Where nobody offers, what was fetched is where all begin.
   if (when == moment::as_left || !v.on.method.offers)
     return v.own_or(left_of(x.name), base->values).and_then(put);

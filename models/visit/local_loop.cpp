@@ -20,10 +20,14 @@ double rate_after(const training_options& how, double of_visit,
                   std::uint64_t steps) {
   if (how.own_steps == 0)
     return of_visit;
+  if (steps < how.warmup_steps)
+    return how.learning_rate * static_cast<double>(steps + 1)
+           / static_cast<double>(how.warmup_steps);
   return how.learning_rate
-         * policies::rate_factor(how.schedule,
-                                 static_cast<double>(steps)
-                                   / static_cast<double>(how.own_steps));
+         * policies::rate_factor(
+           how.schedule,
+           static_cast<double>(steps - how.warmup_steps)
+             / static_cast<double>(how.own_steps - how.warmup_steps));
 }
 
 /// What the client kept of a moment, or zeros.

@@ -100,6 +100,7 @@ public:
                                   + std::to_string(x_.clients.clients));
     if (d.brought)
       brought();
+    quantities();
     windows();
     if (d.is_labelled_text())
       labelled();
@@ -107,6 +108,22 @@ public:
       refuse("partition.kind",
              "data.kind = \"language\" deals nothing, a client is a user: "
              "'partition' must not be given; 'tokens' says how much each has");
+  }
+
+  /// How much text users have is said once.
+  void quantities() {
+    const auto& d = x_.data;
+    if (d.user_tokens.empty())
+      return;
+    if (d.tokens > 0)
+      refuse("data.user_tokens",
+             "'tokens' and 'user_tokens' both say how much text a user has: "
+             "one of them would do");
+    if (!d.users.empty() && d.user_tokens.size() > d.users.size())
+      refuse("data.user_tokens",
+             "'user_tokens' has " + std::to_string(d.user_tokens.size())
+               + " numbers, and 'users' names " + std::to_string(d.users.size())
+               + ": at most as many would do");
   }
 
   /// Of windows that overlap, and of those that are drawn.
@@ -143,6 +160,8 @@ public:
       needs("data.mixed", "'mixed' must be false");
     if (d.pooled)
       needs("data.pooled", "'pooled' must be false");
+    if (!d.user_tokens.empty())
+      needs("data.user_tokens", "'tokens' says how much each has at most");
     if (!d.users.empty())
       needs("data.users",
             "'users' must not be given; 'clients' says how many may come");

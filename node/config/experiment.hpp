@@ -167,7 +167,9 @@ struct data_options {
   std::uint32_t context = 128;         ///< Tokens of a row.
   std::uint32_t stride = 0; ///< Of these with the window before; 0: one window.
   std::uint64_t tokens = 0; ///< Of each user at most; 0: all.
-  std::uint64_t validation_tokens = 0; ///< Likewise.
+  /// In its place, of each user by turns. Empty: `tokens` of each.
+  std::vector<std::uint32_t> user_tokens = {};
+  std::uint64_t validation_tokens = 0; ///< As `tokens`.
   std::uint64_t test_tokens = 0;       ///< Likewise.
   std::uint32_t test_windows = 0;      ///< Drawn; 0: all without overlap.
   double validation_share = 0.1;       ///< Of a user's text, by bytes.

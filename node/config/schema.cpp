@@ -232,6 +232,14 @@ void visit_schedule(schema_visitor& v, models::training_options& of) {
                 x.index() != 0, "another 'kind' than \"constant\""};
   if (v.has(own, of.own_steps > 0))
     v.count(own, of.own_steps, length);
+  const bool has_own = of.own_steps > 0;
+  const key warmup{"warmup_steps",
+                   "the first of 'own_steps', in which the rate rises from "
+                   "nothing to all of it",
+                   has_own, "'own_steps' above 0"};
+  if (v.has(warmup, of.warmup_steps > 0))
+    v.count(warmup, of.warmup_steps,
+            {.max = has_own ? of.own_steps - 1 : length.max});
   v.end();
 }
 

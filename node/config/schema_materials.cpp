@@ -87,6 +87,11 @@ void visit_language(schema_visitor& v, data_options& x) {
   v.count({"tokens", "of a user's training text at most; 0: all", streams,
            needs_streams},
           x.tokens, token_counts);
+  const key by_turns{"user_tokens",
+                     "in its place, of each user by turns; empty: 'tokens'",
+                     streams, needs_streams};
+  if (v.has(by_turns, !x.user_tokens.empty()))
+    v.counts(by_turns, x.user_tokens, {});
   v.count({"validation_tokens", "likewise, of what validates", streams,
            needs_streams},
           x.validation_tokens, token_counts);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <initializer_list>
 #include <string>
 #include <utility>
 
@@ -146,20 +147,33 @@ void remark_on_layers(loaded_config& loaded, const entries& said,
                              "that have adapters");
 }
 
-/// One expert alone is chosen by nobody.
+/// One expert alone is chosen by nobody, and of two both are.
 void remark_on_routers(loaded_config& loaded, const entries& said,
                        const recipe& method) {
   const auto& x = loaded.x.training;
-  const auto at = said.find(std::string{method_section} + ".gate");
-  const bool is_alone =
-    !x.experts.empty()
-    && std::ranges::all_of(x.experts, [](std::uint32_t n) { return n == 1; });
-  const auto* gate = find_option(method, "gate");
-  if (is_alone && models::is_routed(method) && gate && at != said.end()
-      && x.method.at("gate") != gate->value)
-    loaded.notes.push_back(at->second.where + ": '" + at->second.typed
-                           + "' has no effect: each client has one expert by "
-                             "'training.experts', and no router");
+  const auto remark = [&](std::initializer_list<const char*> names,
+                          const std::string& why) {
+    for (const std::string name : names) {
+      const auto at = said.find(std::string{method_section} + '.' + name);
+      const auto* known = find_option(method, name);
+      if (known && at != said.end() && x.method.at(name) != known->value)
+        loaded.notes.push_back(at->second.where + ": '" + at->second.typed
+                               + "' has no effect: " + why);
+    }
+  };
+  const auto at_most = [&](std::uint32_t most) {
+    return std::ranges::all_of(x.experts,
+                               [most](std::uint32_t n) { return n <= most; });
+  };
+  if (!models::is_routed(method))
+    return;
+  if (!x.experts.empty() && at_most(1))
+    remark({"gate", "top_weights", "router_deviation", "router_bias",
+            "balance_of", "balance_chances"},
+           "each client has one expert by 'training.experts', and no router");
+  else if (x.expert_memory.empty() && at_most(2))
+    remark({"top_weights", "balance_of", "balance_chances"},
+           "no client has more than two experts, and both are chosen");
 }
 
 /// Whether a version follows from what examples weigh. Of a recipe without

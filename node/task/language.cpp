@@ -25,6 +25,12 @@ result<std::vector<std::string>> users_of(const experiment& x) {
                  : result<std::vector<std::string>>{x.data.users};
   if (!names)
     return names;
+  if (const auto said = x.data.user_tokens.size(); said > names->size())
+    return fail(errc::invalid_config,
+                x.data.path + ": has " + std::to_string(names->size())
+                  + " users, and 'data.user_tokens' says how much "
+                  + std::to_string(said) + " have; "
+                  + std::to_string(names->size()) + " numbers would do");
   if (x.data.pooled) // All of them are the one client.
     return names;
   const std::size_t clients = x.clients.clients;
@@ -101,6 +107,7 @@ load_users(const experiment& x, const std::filesystem::path& folder,
                                       .users = std::move(users),
                                       .context = d.context,
                                       .tokens = d.tokens,
+                                      .user_tokens = d.user_tokens,
                                       .validation_tokens = d.validation_tokens,
                                       .test_tokens = d.test_tokens,
                                       .test_windows = d.test_windows,

@@ -25,6 +25,19 @@ std::vector<option_spec> of_cast() {
               "as the authors' Llama program has it",
       .kind = option_kind::choice,
       .words = {"linear", "noisy"}},
+     {.name = "top_weights",
+      .says = "what chosen experts count: their softmax, or what they have of "
+              "that over all",
+      .kind = option_kind::choice,
+      .words = {"renormalised", "of_all"}},
+     {.name = "router_deviation",
+      .says = "of the values that routers begin with",
+      .value = 0.02,
+      .range = {.max = 1e6},
+      .unit = "times a normal draw"},
+     {.name = "router_bias",
+      .says = "linear routers have a bias, which begins with zeros",
+      .kind = option_kind::flag},
      {.name = "balance",
       .says = "weight of the load balance, which favours the generalist",
       .value = 0.01,
@@ -34,6 +47,16 @@ std::vector<option_spec> of_cast() {
       .says = "of the load balance: 1 where it is met, or as printed",
       .kind = option_kind::choice,
       .words = {"normalised", "printed"}},
+     {.name = "balance_of",
+      .says = "what routers see where loads are balanced: a block's input, or "
+              "its output, as in the authors' program",
+      .kind = option_kind::choice,
+      .words = {"input", "output"}},
+     {.name = "balance_chances",
+      .says = "of the load balance: among all logits, or with zero in place "
+              "of those that are not chosen, as in the authors' program",
+      .kind = option_kind::choice,
+      .words = {"all", "kept"}},
      {.name = "favoured",
       .says = "the part of all choices that the load balance wants for "
               "expert 0; 0: as large as the others'",
@@ -78,6 +101,14 @@ option_spec of_attention() {
           .words = {"shared", "private"}};
 }
 
+option_spec of_start() {
+  return {.name = "generalist_start",
+          .says = "what a client's first visit begins with of what is merged: "
+                  "what came, or factors of its own",
+          .kind = option_kind::choice,
+          .words = {"common", "own"}};
+}
+
 option_spec joint() {
   return {.name = "joint",
           .says = "routers learn with the experts, from training rows",
@@ -99,6 +130,7 @@ recipe routed(std::string name, std::string summary, const cast& who,
            .offers = offers};
   auto& fetch = x.legs.front().fetch;
   if (offers) {
+    x.options.push_back(of_start());
     x.blocks.push_back({.name = "generalist",
                         .count = who.generalists,
                         .weight = weight_rule::one});

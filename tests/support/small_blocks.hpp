@@ -62,6 +62,9 @@ struct small_blocks {
       for (const auto rows : columns_of_routers())
         routers.push_back(learn(
           ruled(phase++, {static_cast<std::int64_t>(how.experts), rows})));
+      if (how.bias)
+        routers.push_back(
+          learn(ruled(phase++, {static_cast<std::int64_t>(how.experts)})));
     }
   }
 
@@ -105,6 +108,9 @@ struct small_blocks {
 
   /// Of one token, before anything is drawn.
   at::Tensor logits(std::size_t layer, const at::Tensor& x) const {
+    if (how.bias)
+      return x.mm(routers[2 * layer].t()).reshape({-1})
+             + routers[2 * layer + 1];
     if (how.gate == models::gate_kind::linear)
       return x.mm(routers[layer].t()).reshape({-1});
     const auto inside = x.mm(routers[2 * layer].t()).tanh();
@@ -127,8 +133,10 @@ struct small_blocks {
           next = i;
       best.push_back(next);
     }
-    const auto weights =
-      at::softmax(logits.index_select(0, at::tensor(best, at::kLong)), 0);
+    const auto chosen = at::tensor(best, at::kLong);
+    const auto weights = how.of_all
+                           ? at::softmax(logits, 0).index_select(0, chosen)
+                           : at::softmax(logits.index_select(0, chosen), 0);
     auto y = at::zeros({1, spec.width}, at::kDouble);
     for (std::size_t k = 0; k < best.size(); ++k)
       y = y

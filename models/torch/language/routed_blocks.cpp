@@ -131,7 +131,8 @@ routed_blocks::routed_blocks(const language_spec& spec,
     seen_(places_.size()) {
   TROUPE_ASSERT(how.experts > 0 && how.top > 0);
   TROUPE_ASSERT(routers_.empty()
-                || routers_.size() == places_.size() * (is_noisy() ? 2 : 1));
+                || routers_.size()
+                     == places_.size() * (is_noisy() || how.bias ? 2 : 1));
   rates_ = balance_rates(how);
   balances_ = has_slope(how, rates_);
 }
@@ -148,11 +149,18 @@ at::Tensor routed_blocks::of_those_there(const at::Tensor& x) const {
   return there_.defined() ? x.index_select(0, there_) : x;
 }
 
+at::Tensor routed_blocks::linear_logits(std::size_t layer,
+                                        const at::Tensor& x) const {
+  if (!how_.bias)
+    return x.mm(routers_[layer].t());
+  return x.mm(routers_[2 * layer].t()) + routers_[2 * layer + 1];
+}
+
 routed_blocks::gate_logits routed_blocks::logits_at(std::size_t layer,
                                                     const at::Tensor& x,
                                                     std::int64_t tokens) const {
   if (!is_noisy()) {
-    const auto logits = x.mm(routers_[layer].t());
+    const auto logits = linear_logits(layer, x);
     return {.clean = logits, .noisy = logits};
   }
   const auto clean =
@@ -176,6 +184,9 @@ expert_choice routed_blocks::choose_at(std::size_t layer, const at::Tensor& x,
   }
   const auto logits = logits_at(layer, x, tokens);
   auto choice = choose(logits.noisy, most_);
+  if (how_.of_all && most_ < logits.noisy.size(1))
+    choice.kept =
+      at::softmax(logits.noisy, 1).gather(1, choice.order).sum(1, true);
   note(layer, logits, choice);
   return choice;
 }
@@ -186,8 +197,24 @@ at::Tensor routed_blocks::loads_of(const gate_logits& logits,
     return variation_balance(of_those_there(choice.weights),
                              of_those_there(logits.clean),
                              of_those_there(logits.noisy), most_);
-  return load_balance(of_those_there(logits.clean),
-                      of_those_there(choice.order), rates_);
+  const auto said = of_those_there(logits.clean);
+  const auto order = of_those_there(choice.order);
+  if (!how_.balance_of_kept)
+    return load_balance(said, order, rates_);
+  return load_balance(
+    at::zeros_like(said).scatter(1, order, said.gather(1, order)), order,
+    rates_);
+}
+
+void routed_blocks::add_loads(const gate_logits& logits,
+                              const expert_choice& choice) {
+  const auto loads = loads_of(logits, choice);
+  balance_ = balance_.defined() ? balance_ + loads : loads;
+}
+
+bool routed_blocks::is_balanced() const {
+  return balances_ && !is_scored_ && c10::GradMode::is_enabled()
+         && !(there_.defined() && there_.numel() == 0);
 }
 
 // What padding chooses counts nowhere: its states are numbers without a
@@ -214,9 +241,8 @@ void routed_blocks::note(std::size_t layer, const gate_logits& logits,
     to.first_places +=
       static_cast<double>(first.eq(0).sum().item<std::int64_t>());
     to.tokens += static_cast<double>(chances.numel());
-  } else if (balances_ && c10::GradMode::is_enabled()) {
-    const auto loads = loads_of(logits, choice);
-    balance_ = balance_.defined() ? balance_ + loads : loads;
+  } else if (is_balanced() && !how_.balance_on_output) {
+    add_loads(logits, choice);
   }
 }
 
@@ -272,6 +298,12 @@ at::Tensor routed_blocks::forward(model_parts& of, const expert_terms& by,
           : chosen.add(y, by(expert, at.down,
                              at::zeros({part.size(0), y.size(1)}, y.options()),
                              part));
+  }
+  if (choice.kept.defined())
+    y = y * choice.kept;
+  if (how_.balance_on_output && chooses() && is_balanced()) {
+    const auto logits = linear_logits(layer, y);
+    add_loads({.clean = logits, .noisy = logits}, choose(logits, most_));
   }
   return y.reshape(down.sizes());
 }

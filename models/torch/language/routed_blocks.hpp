@@ -10,6 +10,7 @@
 // where a is what the base alone has for a_j. Weights add up to one, so this is
 // the sum of what the experts say. Written so, experts that say the same as the
 // base change no bit of it, whatever their weights, and give these no slope.
+// Where they are to count less together, all that comes out does.
 
 #include <ATen/core/Tensor.h>
 
@@ -29,9 +30,11 @@ namespace troupe::models {
 
 /// Where tokens go.
 struct expert_choice {
-  at::Tensor weights; ///< [n x experts]; of those that are not chosen zero.
-  at::Tensor order;   ///< [n x chosen], Long, the best first; of equals the
-                      ///< first. Undefined: nobody chose.
+  at::Tensor weights;   ///< [n x experts]; of those that are not chosen zero.
+  at::Tensor order;     ///< [n x chosen], Long, the best first; of equals the
+                        ///< first. Undefined: nobody chose.
+  at::Tensor kept = {}; ///< [n x 1], what chosen experts count together;
+                        ///< undefined: one.
 };
 
 /// The best so many of each row, by the softmax over these alone.
@@ -111,6 +114,8 @@ private:
     return how_.gate == gate_kind::noisy;
   }
 
+  at::Tensor linear_logits(std::size_t layer, const at::Tensor& x) const;
+
   /// @param tokens of a row
   gate_logits logits_at(std::size_t layer, const at::Tensor& x,
                         std::int64_t tokens) const;
@@ -120,6 +125,8 @@ private:
             const expert_choice& choice);
   at::Tensor loads_of(const gate_logits& logits,
                       const expert_choice& choice) const;
+  void add_loads(const gate_logits& logits, const expert_choice& choice);
+  bool is_balanced() const;
   at::Tensor of_those_there(const at::Tensor& x) const;
   mixture mix(const expert_terms& by, const layer_places& at,
               const expert_choice& choice, const at::Tensor& x,

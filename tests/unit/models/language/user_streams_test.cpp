@@ -1,9 +1,12 @@
 #include "models/language/user_streams.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
+#include <cstdint>
 #include <fstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "models/language/language_data.hpp"
 #include "tests/support/scratch_folder.hpp"
@@ -11,6 +14,8 @@
 namespace troupe::models::user_streams_test {
 
 namespace {
+
+using ::testing::ElementsAre;
 
 struct streams_of_users : ::testing::Test {
   streams_of_users() {
@@ -56,6 +61,35 @@ TEST_F(streams_of_users, need_as_many_documents_as_there_are_parts) {
   how.test_share = 0;
   write(1);
   EXPECT_EQ(refusal(), refused("is 1"));
+}
+
+TEST_F(streams_of_users, are_bounded_for_each_user) {
+  // Of ten letters and an end: 16 documents of 20 to learn from, two to test.
+  for (const char* name : {"de", "fr", "it"}) {
+    std::ofstream out{how.path / (name + std::string{".txt"})};
+    for (int i = 0; i < 20; ++i)
+      out << std::string(10, name[0]) << '\f';
+  }
+  const auto sizes = [this](std::vector<std::uint32_t> said) {
+    how.user_tokens = std::move(said);
+    std::vector<std::size_t> all;
+    const auto x = read_streams(how, *byte_tokenizer());
+    for (std::size_t k = 0; x && k < x->users.size(); ++k) {
+      all.push_back(x->users[k].train.size());
+      EXPECT_EQ(x->users[k].test.size(), 22u);
+    }
+    return all;
+  };
+  EXPECT_THAT(sizes({}), ElementsAre(176, 176, 176));
+  EXPECT_THAT(sizes({25, 100}), ElementsAre(25, 100, 25));
+  how.users = {"fr", "it", "de"};
+  EXPECT_THAT(sizes({0, 100, 25}), ElementsAre(176, 100, 25));
+  how.user_tokens = {0, 100, 4};
+  EXPECT_EQ(refusal(), how.path.string()
+                         + ": user 'de' has 4 tokens for training, and a "
+                           "window takes 5, 'context' and the one behind; more "
+                           "text, a smaller 'context' or a larger "
+                           "'user_tokens' would do");
 }
 
 } // namespace troupe::models::user_streams_test

@@ -123,6 +123,24 @@ TEST(own_steps, have_the_rates_of_the_closed_form) {
   EXPECT_EQ(rate_at(parts.of(by_progress, 3), 2), 0.5);
 }
 
+// A quarter of it, a half, three quarters, all; then a cosine over six steps.
+TEST(own_steps, may_begin_with_a_rate_that_rises) {
+  problem_parts parts;
+  auto how = over_ten_steps();
+  how.warmup_steps = 4;
+  const auto rate = [&](std::uint64_t g) {
+    return rate_at(parts.of(how, g - 1), 0);
+  };
+  EXPECT_NEAR(rate(1), 0.05, 1e-15);
+  EXPECT_NEAR(rate(2), 0.1, 1e-15);
+  EXPECT_NEAR(rate(3), 0.15, 1e-15);
+  EXPECT_NEAR(rate(4), 0.2, 1e-15);
+  EXPECT_NEAR(rate(5), 0.2, 1e-15);
+  EXPECT_NEAR(rate(8), 0.11, 1e-15) << "half way from 0.2 to 0.02";
+  EXPECT_NEAR(rate(11), 0.02, 1e-15);
+  EXPECT_NEAR(rate(30), 0.02, 1e-15);
+}
+
 TEST(own_steps, count_on_over_a_clients_visits) {
   const home at{over_ten_steps()};
   double w = 1;

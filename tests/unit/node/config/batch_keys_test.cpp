@@ -29,9 +29,29 @@ TEST(batch_keys, are_read_and_written) {
   EXPECT_EQ(again->x.training.own_steps, 200u);
 }
 
+TEST(batch_keys, say_in_how_many_steps_a_rate_rises) {
+  const std::string text = "rounds = 1\n[training.schedule]\n"
+                           "kind = 'cosine'\nown_steps = 200\n";
+  const auto x = read(text + "warmup_steps = 20\n");
+  ASSERT_TRUE(x) << x.error().context;
+  EXPECT_EQ(x->x.training.warmup_steps, 20u);
+  const auto again = read(write_config(x->x));
+  ASSERT_TRUE(again) << again.error().context;
+  EXPECT_EQ(again->x.training.warmup_steps, 20u);
+  EXPECT_EQ(refusal(text + "warmup_steps = 200\n"),
+            "a.toml:5: 'warmup_steps' must be an integer from 0 to 199, found "
+            "200");
+  EXPECT_THAT(read("rounds = 1\n[training.schedule]\nkind = 'cosine'\n"
+                   "warmup_steps = 20\n")
+                ->notes,
+              ElementsAre("a.toml:4: 'training.schedule.warmup_steps' has no "
+                          "effect: it needs 'own_steps' above 0"));
+}
+
 TEST(batch_keys, are_not_written_where_they_are_not_said) {
   const auto text = write_config(read("rounds = 1")->x);
-  for (const auto* key : {"batches", "micro_batch", "own_steps"})
+  for (const auto* key :
+       {"batches", "micro_batch", "own_steps", "warmup_steps"})
     EXPECT_THAT(text, Not(HasSubstr(std::string{key} + " =")));
 }
 

@@ -47,6 +47,24 @@ TEST(language_keys, say_whose_texts_there_are) {
   EXPECT_EQ(x->x.partition.kind, partition_options::rule::natural);
 }
 
+TEST(language_keys, say_how_much_text_each_user_has) {
+  const std::string two = "users = ['nl', 'de']\n";
+  const auto x = read(with(two + "user_tokens = [4000, 1000]\n"));
+  ASSERT_TRUE(x) << x.error().context;
+  EXPECT_THAT(x->x.data.user_tokens, ElementsAre(4000u, 1000u));
+  EXPECT_THAT(write_config(x->x), HasSubstr("user_tokens = [4000, 1000]\n"));
+  EXPECT_THAT(write_config(read(with(two))->x), Not(HasSubstr("user_tokens")));
+  EXPECT_EQ(refusal(with(two + "tokens = 5\nuser_tokens = [4, 1]\n")),
+            "a.toml:8: 'tokens' and 'user_tokens' both say how much text a "
+            "user has: one of them would do");
+  EXPECT_EQ(refusal(with(two + "user_tokens = [4, 1, 2]\n")),
+            "a.toml:7: 'user_tokens' has 3 numbers, and 'users' names 2: at "
+            "most as many would do");
+  EXPECT_EQ(refusal(with("brought = true\nuser_tokens = [4, 1]\n")),
+            "a.toml:7: data.brought = true is of texts that are nowhere "
+            "together: 'tokens' says how much each has at most");
+}
+
 TEST(language_keys, take_fewer_clients_than_users_where_it_is_said) {
   const auto x = read(with("users = ['nl', 'de', 'fr']\n"), {"clients=2"});
   ASSERT_TRUE(x) << x.error().context;

@@ -78,6 +78,20 @@ TEST_F(users_of_a_folder, are_named_where_they_are_left_out) {
                                    "users are clients"));
 }
 
+TEST_F(users_of_a_folder, are_as_many_as_have_a_bound_of_their_own) {
+  const auto said = [this](const std::string& bounds) {
+    std::ostringstream out, err;
+    const std::vector<std::string> args{"inspect", file, "--set",
+                                        "data.user_tokens=" + bounds};
+    return data(args, {out, err}) == exit_code::ok ? out.str() : err.str();
+  };
+  EXPECT_THAT(said("[40, 10]"), StartsWith("12 users, windows of 8 tokens"));
+  EXPECT_THAT(said("[9,9,9,9,9,9,9,9,9,9,9,9,9]"),
+              HasSubstr(at.path()
+                        + ": has 12 users, and 'data.user_tokens' says how "
+                          "much 13 have; 12 numbers would do"));
+}
+
 TEST_F(users_of_a_folder, are_not_looked_up_for_somebody_else) {
   std::ifstream in{file};
   std::ostringstream text;

@@ -48,6 +48,31 @@ TEST(unused_choices, are_noted_of_gates_where_no_client_has_a_router) {
   EXPECT_THAT(notes_of(with_experts("[1]", "linear")), Not(Contains(note)));
 }
 
+TEST(unused_choices, are_noted_of_what_chosen_experts_count_where_all_are) {
+  const auto notes = [](const std::string& experts, const std::string& option) {
+    return notes_of("rounds = 1\nmethod = 'comigs'\n[options]\n" + option
+                    + "\n[training]\n" + experts + "\n");
+  };
+  for (const std::string option :
+       {"top_weights = 'of_all'", "balance_of = 'output'",
+        "balance_chances = 'kept'"}) {
+    const auto name = option.substr(0, option.find(' '));
+    const auto note = HasSubstr("a.toml:4: 'options." + name
+                                + "' has no effect: no client has more than "
+                                  "two experts, and both are chosen");
+    EXPECT_THAT(notes("", option), Contains(note));
+    EXPECT_THAT(notes("experts = [1, 2]", option), Contains(note));
+    EXPECT_THAT(notes("experts = [2, 4]", option), Not(Contains(note)));
+    EXPECT_THAT(notes("expert_memory = [9.0]", option), Not(Contains(note)));
+    EXPECT_THAT(notes("experts = [1]", option),
+                Contains(HasSubstr("'options." + name
+                                   + "' has no effect: each client has one "
+                                     "expert")));
+  }
+  EXPECT_THAT(notes("", "router_bias = true"),
+              Not(Contains(HasSubstr("router_bias"))));
+}
+
 TEST(unused_choices, are_noted_of_factors_of_a_language_model) {
   const auto note = HasSubstr("a.toml:14: 'model.factors' has no effect: "
                               "adapters of a language model stand inside its "

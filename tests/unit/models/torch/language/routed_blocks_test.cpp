@@ -184,6 +184,66 @@ TEST(routed_blocks, are_the_sum_of_what_chosen_experts_say) {
     }
 }
 
+// Chances are 0.4, 0.3, 0.2 and 0.1, so those that are kept have 0.7.
+TEST(routed_blocks, may_count_what_is_kept_of_all_chances) {
+  for (const auto config : both) {
+    const small_blocks x{config, {.experts = 4, .of_all = true}};
+    const auto rows = at::eye(x.spec.width, at::kDouble).narrow(0, 0, 1);
+    {
+      const c10::NoGradGuard no_grad;
+      x.routers[0].select(1, 0).copy_(
+        logarithms({0.4, 0.3, 0.2, 0.1}, 4).reshape({-1}));
+    }
+    auto how = x.how;
+    how.of_all = false;
+    routed_blocks as_one{x.spec, how, x.routers};
+    auto blocks = x.testee();
+    const auto ours = blocks.forward(*x.parts, x.terms(), 0, rows);
+    EXPECT_LT(apart(ours, 0.7 * as_one.forward(*x.parts, x.terms(), 0, rows)),
+              1e-13);
+    const auto slowly = x.slowly(0, rows);
+    EXPECT_LT(apart(ours, slowly), 1e-11);
+    const auto slopes = [&](const at::Tensor& z) {
+      return torch::autograd::grad({weighed(z)}, {x.routers[0]});
+    };
+    expect_near(slopes(ours), slopes(slowly), 1e-9);
+  }
+}
+
+// A router that says nothing else lets all tokens go where its bias says.
+TEST(routed_blocks, may_have_routers_with_a_bias) {
+  for (const auto config : both) {
+    const small_blocks x{config, {.experts = 4, .bias = true}};
+    const auto rows = ruled(5, {tokens, x.spec.width});
+    auto blocks = x.testee();
+    const auto ours = blocks.forward(*x.parts, x.terms(), 1, rows);
+    tensors one_by_one;
+    for (std::int64_t i = 0; i < tokens; ++i)
+      one_by_one.push_back(x.slowly(1, rows.narrow(0, i, 1)));
+    EXPECT_LT(apart(ours, at::cat(one_by_one)), 1e-11);
+    EXPECT_GT(torch::autograd::grad({weighed(ours)}, {x.routers[3]})[0]
+                .abs()
+                .max()
+                .item<double>(),
+              1e-6);
+    const c10::NoGradGuard no_grad;
+    x.routers[2].zero_();
+    x.routers[3].copy_(logarithms({0.1, 0.4, 0.2, 0.3}, 4).reshape({-1}));
+    EXPECT_LT(apart(blocks.forward(*x.parts, x.terms(), 1, rows),
+                    (4 * x.expert(1, 1, rows) + 3 * x.expert(3, 1, rows)) / 7),
+              1e-12);
+  }
+}
+
+TEST(routed_blocks, of_two_keep_all_chances) {
+  const small_blocks x{test::tiny_gpt2, {.experts = 2, .of_all = true}};
+  const small_blocks y{test::tiny_gpt2, {.experts = 2}};
+  const auto rows = ruled(5, {tokens, x.spec.width});
+  auto ours = x.testee(), theirs = y.testee();
+  EXPECT_TRUE(at::equal(ours.forward(*x.parts, x.terms(), 0, rows),
+                        theirs.forward(*y.parts, y.terms(), 0, rows)));
+}
+
 TEST(routed_blocks, without_routers_are_a_mean) {
   for (const auto config : both) {
     const small_blocks x{config, {.experts = 2, .even = true}};
