@@ -161,7 +161,7 @@ task<done> train_ranks(visit& v) {
   const auto base = co_await take_common(v);
   auto adapter = brought_here(base.values);
   auto by = optimiser_of_common(v);
-  const rank_bounds none;
+  const rank_bounds none{};
   co_await learn(v, adapter, by, none);
   keep_of_common(by, v);
   co_await offer_common(base, adapter, v);
