@@ -14,6 +14,11 @@ std::uint16_t to_bf16(float x) noexcept {
   return static_cast<std::uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
 }
 
+void to_bf16(std::span<const float> from,
+             std::span<std::uint16_t> to) noexcept {
+  std::ranges::transform(from, to.begin(), [](float x) { return to_bf16(x); });
+}
+
 shared_values rounded_to_bf16(const shared_values& x) {
   if (!x || x.is_bf16())
     return x;
