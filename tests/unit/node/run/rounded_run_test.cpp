@@ -39,10 +39,11 @@ protected:
 TEST_F(rounded_run, is_the_plain_loop_for_every_method_that_averages) {
   EXPECT_GT(methods().size(), 8u);
   for (const auto& method : methods())
-    for (const std::string change :
-         {"server.optimiser=plain", "clip_norm=0.05", "server.optimiser=adam"})
-      expect_plain_run(described(method, {change}), no_model,
-                       method + " with " + change);
+    for (const overrides& change :
+         {overrides{}, overrides{"clip_norm=0.05"},
+          overrides{"server.optimiser=adam", "server_learning_rate=0.5"}})
+      expect_plain_run(described(method, change), no_model,
+                       method + " with " + ::testing::PrintToString(change));
 }
 
 TEST_F(rounded_run, learns_the_same_with_any_workers_clock_and_events) {
@@ -68,9 +69,9 @@ TEST_F(rounded_run, is_computed_again_in_every_pace) {
       const std::string mode{policies::to_string(pace)};
       SCOPED_TRACE(method + " under " + mode);
       expect_computed_again(
-        ended(described(method, under(mode, {"events=true", "ledger=disk",
-                                             "evaluate_every=0"})),
-              prepared),
+        ended(
+          described(method, under(mode, {"events=true", "evaluate_every=0"})),
+          prepared),
         prepared, mode == "sync");
     }
 }
