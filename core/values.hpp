@@ -87,6 +87,12 @@ public:
     return owner_;
   }
 
+  /// The lower half of each is zero, as `rounded_to_bf16` has found or made it.
+  /// It is not written down.
+  bool is_bf16() const noexcept {
+    return is_bf16_;
+  }
+
   /// The very same ones.
   friend bool operator==(const shared_values& a,
                          const shared_values& b) noexcept {
@@ -95,8 +101,11 @@ public:
   }
 
 private:
+  friend shared_values rounded_to_bf16(const shared_values& x);
+
   std::shared_ptr<const void> owner_;
   value_view view_;
+  bool is_bf16_ = false;
 };
 
 inline shared_values share(std::vector<float> x) {

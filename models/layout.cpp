@@ -26,6 +26,7 @@
 //            if a leg names frozen ones: blocks[8]
 //            { name  tensors[8] { name  dimensions[8] { extent[8] }... }...
 //              digest of the values as they lie: 32 bytes }...
+//            if some are sent as bf16: "bf16"  { id[8] }...
 //
 // Names of tensors stand in the layout's digest and not in a block's: a block
 // is the same block after its tensors were renamed.
@@ -256,6 +257,11 @@ std::optional<line_id> layout::lead() const noexcept {
   return std::nullopt;
 }
 
+bool layout::rounds() const noexcept {
+  return std::ranges::any_of(
+    blocks, [](const block_layout& x) { return x.sent != sent_as::f32; });
+}
+
 digest layout::fingerprint() const {
   hasher h;
   h.add("layout");
@@ -277,6 +283,11 @@ digest layout::fingerprint() const {
     h.add_named(block.tensors);
     h.add(block.content);
   }
+  if (rounds())
+    h.add("bf16");
+  for (const auto& block : blocks)
+    if (block.sent == sent_as::bf16)
+      h.add(block.id.value);
   return h.finish();
 }
 
@@ -322,6 +333,8 @@ result<layout> make_layout(const recipe& method,
     return tl::unexpected{ok.error()};
   if (auto ok = check_names(built.lines, "version lines"); !ok)
     return tl::unexpected{ok.error()};
+  for (auto& block : built.blocks)
+    block.sent = opts.sent;
   built.frozen = frozen_of(method, shapes);
   return built;
 }

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/bf16.hpp"
 #include "core/ids.hpp"
 #include "core/recipe.hpp"
 #include "core/result.hpp"
@@ -37,7 +38,15 @@ struct block_layout {
   tensor_list tensors;
   std::size_t size = 0;
   kernels::grid grid;
+  sent_as sent = sent_as::f32;
 };
+
+/// What crosses the wire of a version or an offer of the block, or would: a
+/// client that is here learns from no more than one that is elsewhere.
+inline shared_values sent_of(const block_layout& block,
+                             const shared_values& values) {
+  return block.sent == sent_as::bf16 ? rounded_to_bf16(values) : values;
+}
 
 struct line_layout {
   line_id id;
@@ -72,8 +81,11 @@ struct layout {
   /// block; none if there are only experts.
   std::optional<line_id> lead() const noexcept;
 
-  /// Names, shapes, scopes and lines of all blocks at full rank; of what is
-  /// frozen also what it holds.
+  /// Whether some blocks are sent otherwise than as f32.
+  bool rounds() const noexcept;
+
+  /// Names, shapes, scopes and lines of all blocks at full rank, and which are
+  /// sent otherwise than as f32; of what is frozen also what it holds.
   digest fingerprint() const;
 
   std::vector<frozen_layout> frozen = {};
@@ -82,7 +94,8 @@ struct layout {
 struct layout_options {
   double weight_max = 1; ///< The largest weight that an offer can have.
   double delta_max = 8;
-  std::uint64_t offers = 0; ///< In one version; up to 4,096 it is the same.
+  std::uint64_t offers = 0;    ///< In one version; up to 4,096 it is the same.
+  sent_as sent = sent_as::f32; ///< All blocks that travel.
 };
 
 /// Returns `invalid_config` if `shapes` lacks a family of the recipe that

@@ -88,7 +88,7 @@ public:
     if (!on)
       return tl::unexpected{on.error()};
     cohort alone;
-    visit v{x, *on, alone, 0, visit::purpose::to_look};
+    visit v{fetched(x), *on, alone, 0, visit::purpose::to_look};
     task_root root;
     auto course = task_->table.at(name).choose(v);
     for (course.start(root); !course.is_over(); alone.answer())
@@ -109,7 +109,9 @@ public:
   }
 
   result<evaluated> evaluate(const evaluation_input& x) override {
-    return scores_of(x, at_, *models_.front());
+    auto as_sent = x;
+    receive(as_sent.versions);
+    return scores_of(as_sent, at_, *models_.front());
   }
 
   std::uint64_t examples(client_id x) const override {
@@ -181,7 +183,7 @@ private:
     if (method.needs)
       if (auto ok = method.needs(task_->method, task_->how); !ok)
         return ok;
-    to.v.emplace(x, *on, with, place);
+    to.v.emplace(fetched(x), *on, with, place);
     if (to.v->plan.idle())
       return {};
     to.course.emplace(method.train(*to.v));
@@ -200,11 +202,24 @@ private:
         return tl::unexpected{done.error()};
     if (task_->attackers.clients.contains(x.visit.client))
       multiply(out, task_->attackers.scale);
+    for (auto& part : out.parts)
+      part.delta = sent_of(*task_->blocks.find(part.block), part.delta);
     if (!out.parts.empty() && !(std::abs(out.loss) <= limits::loss_max))
       return fail(errc::diverged,
                   "the training loss is no number any more, or above 10^12; "
                   "a smaller learning_rate may help");
     return std::move(out);
+  }
+
+  void receive(std::vector<fetched_block>& xs) const {
+    for (auto& x : xs)
+      if (const auto* block = task_->blocks.find(x.block))
+        x.values = sent_of(*block, x.values);
+  }
+
+  visit_input fetched(visit_input x) const {
+    receive(x.fetched);
+    return x;
   }
 
   const std::string& procedure_of(const visit_input& x) const {
@@ -256,10 +271,13 @@ private:
         return tl::unexpected{norm.error()};
       squares += *norm * *norm;
     }
-    // A little shorter than allowed: what is rounded up must still pass.
+    // A little shorter than allowed: what is rounded up must still pass, and of
+    // a bf16 each value may be by one part in 256.
+    const bool rounds = task_->blocks.rounds();
+    const auto most = task_->how.norm_max * (1 - (rounds ? 0x1p-8 : 1e-6));
     const auto norm = std::sqrt(squares);
-    if (norm > task_->how.norm_max)
-      multiply(x, task_->how.norm_max * (1 - 1e-6) / norm);
+    if (norm > (rounds ? most : task_->how.norm_max))
+      multiply(x, most / norm);
     return {};
   }
 

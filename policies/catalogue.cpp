@@ -70,6 +70,8 @@ std::string departures(const recipe& method, const circumstances& x) {
     add("The server's optimiser makes a step of what the publication adds.");
   if (x.clips)
     add("Offers longer than 'clip_norm' are shortened.");
+  if (x.rounds)
+    add("Offers and served versions are rounded to bf16.");
   if (x.pace != pace_kind::sync)
     return text;
   if (x.closes_early)

@@ -54,6 +54,7 @@ struct circumstances {
   bool closes_early = false;     ///< A round does with fewer offers than its n.
   bool over_selects = false;     ///< A round invites more than its n.
   bool clips = false;            ///< Offers have a largest norm.
+  bool rounds = false;           ///< What is sent has fewer digits.
 };
 
 /// How the method relates to its publication under these circumstances.

@@ -13,7 +13,8 @@ using policies::verdict;
 namespace {
 
 // What an offer adds to the head: its delta or, where models are mixed, the way
-// from the head to the client's model. A sum over all clients is no model.
+// from the head to the client's model, which began with what it was sent. A sum
+// over all clients is no model.
 offered_block aimed(const ledger::options& how, const ledger::durable& head,
                     const messages::part_offered& x, std::size_t block,
                     const version_values& known) {
@@ -24,7 +25,8 @@ offered_block aimed(const ledger::options& how, const ledger::durable& head,
   const auto part_of = [&](const shared_values& values) {
     return models::take_prefix(how.blocks[block], aim.rank, values);
   };
-  const auto from = part_of(known.at(x.base)[block]);
+  const auto from =
+    part_of(models::sent_of(how.blocks[block], known.at(x.base)[block]));
   const auto to = part_of(head.blocks[block].values);
   auto result = aim.delta.copy();
   for (std::size_t j = 0; j < result.size(); ++j)

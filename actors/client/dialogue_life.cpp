@@ -33,8 +33,9 @@ dialogue::actions dialogue::start(instant now) {
 // slow way it comes when the next one has been said.
 dialogue::actions dialogue::say_hello(instant now) {
   spoke_ = now;
-  return {keep{}, messages::hello{.protocol_min = messages::protocol_version,
-                                  .protocol_max = messages::protocol_version,
+  const auto ours = messages::protocol_of(options_.blocks->rounds());
+  return {keep{}, messages::hello{.protocol_min = ours,
+                                  .protocol_max = ours,
                                   .client = options_.me,
                                   .incarnation = file_.incarnation,
                                   .layout = options_.blocks->fingerprint(),

@@ -9,6 +9,14 @@ namespace {
 
 using expert_pointer = expert_actor::stateful_pointer<expert_state>;
 
+/// Once, and not for each who fetches it.
+messages::version_published as_sent(messages::version_published x,
+                                    const models::layout& blocks) {
+  for (auto& y : x.blocks)
+    y.values = models::sent_of(*blocks.find(y.block), y.values);
+  return x;
+}
+
 void serve(expert_pointer self, const messages::serve_requested& x) {
   const auto& args = self->state.args;
   const auto from_here = [self, x] {
@@ -35,7 +43,8 @@ void serve(expert_pointer self, const messages::serve_requested& x) {
 
 expert_actor::behavior_type
 expert(expert_actor::stateful_pointer<expert_state> self, expert_args args) {
-  self->state.versions.emplace(args.options, std::move(args.first));
+  self->state.versions.emplace(args.options,
+                               as_sent(std::move(args.first), *args.blocks));
   self->state.args = std::move(args);
   const auto part =
     "line/" + std::to_string(self->state.args.options.line.value) + "/reader";
@@ -43,7 +52,7 @@ expert(expert_actor::stateful_pointer<expert_state> self, expert_args args) {
     restore(*from, part, *self->state.versions);
   return {
     [self](const messages::version_published& x) {
-      self->state.versions->add(x);
+      self->state.versions->add(as_sent(x, *self->state.args.blocks));
     },
     [self](const messages::serve_requested& x) { serve(self, x); },
     [self, part](const messages::state_asked& x) {

@@ -74,10 +74,13 @@ messages::line_served shelf::serve(const messages::serve_requested& x,
     answer.unchanged = 1;
     return answer;
   }
-  for (const auto& block : chosen.blocks)
+  for (const auto& found : chosen.blocks) {
+    const auto& block = *blocks.find(found.block);
     answer.blocks.push_back(
-      {block.block, models::take_prefix(*blocks.find(block.block),
-                                        x.wanted.rank, block.values)});
+      {block.id,
+       models::sent_of(
+         block, models::take_prefix(block, x.wanted.rank, found.values))});
+  }
   return answer;
 }
 

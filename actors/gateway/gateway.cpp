@@ -223,7 +223,8 @@ void heard(gate_pointer self, peer_id peer, const messages::any_message& any) {
     if (const auto why = not_to_be_admitted(self, peer, x->client, *may))
       return say(self, peer, not_admitted(why, x->nonce));
     if (const auto* open = peers.opened_by(peer, *x)) // Its answer was lost.
-      return say(self, peer, welcome_to(x->nonce, open->id));
+      return say(self, peer,
+                 welcome_to(x->nonce, open->id, *self->state.args.blocks));
     peers.ask(peer, *x);
     return self->send(self->state.args.others->roster,
                       messages::hello_heard{peer, *x});
@@ -268,7 +269,8 @@ void judged(gate_pointer self, const messages::hello_judged& x) {
   if (const auto old = self->state.peers.open(x))
     say(self, old->peer, superseded(old->nonce));
   self->state.args.network->has_session(x.peer);
-  say(self, x.peer, welcome_to(x.what.nonce, x.session));
+  say(self, x.peer,
+      welcome_to(x.what.nonce, x.session, *self->state.args.blocks));
   // Only now can the director invite it, and not to what is over.
   const auto at_work = at_work_on(self, x.what);
   self->send(self->state.args.others->director,

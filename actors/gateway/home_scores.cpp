@@ -17,12 +17,16 @@ messages::scores_under_way ask(const gateway_state& state,
     if (const auto process = args.processes.of(peer);
         connected.contains(process))
       here[process].insert(session.client);
+  auto blocks = x.blocks;
+  for (auto& y : blocks)
+    if (const auto* block = args.blocks->find(y.block))
+      y.values = models::sent_of(*block, y.values);
   for (const auto& [process, clients] : here) {
     out.asked.push_back({process, {clients.begin(), clients.end()}});
     args.counted->bytes_down += args.network->send(
       process, messages::scores_asked{.question = x.question,
                                       .clients = out.asked.back().clients,
-                                      .blocks = x.blocks});
+                                      .blocks = blocks});
   }
   return out;
 }

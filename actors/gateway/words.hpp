@@ -61,8 +61,9 @@ inline messages::farewell not_admitted(const char* why, std::uint64_t nonce) {
   return {messages::farewell_reason::refused, why, nonce};
 }
 
-inline messages::welcome welcome_to(std::uint64_t nonce, session_id session) {
-  return {.protocol = messages::protocol_version,
+inline messages::welcome welcome_to(std::uint64_t nonce, session_id session,
+                                    const models::layout& blocks) {
+  return {.protocol = messages::protocol_of(blocks.rounds()),
           .nonce = nonce,
           .session = session,
           .heads = {}};

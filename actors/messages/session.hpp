@@ -16,6 +16,14 @@ namespace troupe::messages {
 
 inline constexpr std::uint16_t protocol_version = 1;
 
+/// In the place of 1 where values are rounded, and then are halves: who speaks
+/// 1 alone would not read them.
+inline constexpr std::uint16_t protocol_with_bf16 = 2;
+
+constexpr std::uint16_t protocol_of(bool rounds) noexcept {
+  return rounds ? protocol_with_bf16 : protocol_version;
+}
+
 using run_id = std::array<std::uint8_t, 16>;
 
 struct line_head {

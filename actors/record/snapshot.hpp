@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "core/assert.hpp"
+#include "core/bf16.hpp"
 #include "core/ids.hpp"
 #include "core/values.hpp"
 #include "models/layout.hpp"
@@ -39,6 +40,9 @@ template <class T>
 concept with_fields = requires(T& x) {
   T::fields(x);
 };
+
+/// As what a handle holds values, if it does: how they are sent hangs on it.
+enum class kept_as : std::uint8_t { none, f32, bf16 };
 
 /// What a range of anything looks like: vector, deque, set, map.
 template <class T>
@@ -85,7 +89,7 @@ public:
   }
 
   void operator()(const shared_values& x) {
-    (*this)(x != nullptr);
+    (*this)(x ? x.is_bf16() ? kept_as::bf16 : kept_as::f32 : kept_as::none);
     if (x)
       (*this)(place(x));
   }
@@ -202,7 +206,12 @@ public:
   }
 
   void operator()(shared_values& x) {
-    x = is_there() ? named() : nullptr;
+    auto as = kept_as::none;
+    (*this)(as);
+    failed_ |= as > kept_as::bf16;
+    x = failed_ || as == kept_as::none ? nullptr : named();
+    if (as == kept_as::bf16)
+      x = rounded_to_bf16(x);
   }
 
   void operator()(shared_moments& x) {

@@ -16,7 +16,7 @@ constexpr std::uint64_t incarnations_max = std::uint64_t{1} << 32;
 
 std::optional<farewell_reason> attendance::refusal(const messages::hello& x,
                                                    std::string& text) const {
-  const auto ours = messages::protocol_version;
+  const auto ours = options_.protocol;
   if (ours < x.protocol_min || x.protocol_max < ours) {
     text = "this server speaks protocol " + std::to_string(ours)
            + ", the client " + std::to_string(x.protocol_min) + " to "

@@ -20,7 +20,8 @@ class attendance {
 public:
   struct options {
     std::array<std::uint8_t, 32> layout{};
-    messages::run_id run{};         ///< Zeros: any.
+    messages::run_id run{}; ///< Zeros: any.
+    std::uint16_t protocol = messages::protocol_version;
     std::uint64_t examples_max = 0; ///< 0: any number.
     /// Of a client whose examples the run knows; 0, or empty: it does not.
     std::function<std::uint64_t(client_id)> examples_of = {};

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "actors/messages/schema.hpp"
+#include "core/bf16.hpp"
 #include "core/ids.hpp"
 #include "core/limits.hpp"
 #include "core/result.hpp"
@@ -31,6 +32,10 @@ static_assert(std::endian::native == std::endian::little,
               "the wire is little-endian; write the swaps before porting");
 
 using buffer = std::vector<std::byte>;
+
+/// In the count before values: they are bf16, and their upper halves follow. No
+/// reader of before finds so many values behind a count.
+inline constexpr std::uint32_t of_bf16 = std::uint32_t{1} << 31;
 
 /// Any bit pattern is a value. (A bool is not one of these: send an enum.)
 template <class T>
@@ -75,10 +80,13 @@ public:
   }
 
   void operator()(const shared_values& x) {
-    count(x ? x->size() : 0);
+    const auto n = static_cast<std::uint32_t>(x ? x->size() : 0);
+    (*this)(x.is_bf16() ? n | of_bf16 : n);
     if constexpr (requires { sink_(x); }) {
       if (x)
         sink_(x);
+    } else if (x.is_bf16()) {
+      halves(*x);
     } else if (x) {
       sink_(x->data(), x->size() * sizeof(float));
     }
@@ -100,6 +108,16 @@ public:
 private:
   void count(std::size_t n) {
     (*this)(static_cast<std::uint32_t>(n));
+  }
+
+  /// A tile at a time: they lie nowhere.
+  void halves(std::span<const float> xs) {
+    std::array<std::uint16_t, 1024> tile;
+    for (std::size_t n = 0; !xs.empty(); xs = xs.subspan(n)) {
+      n = std::min(xs.size(), tile.size());
+      to_bf16(xs.first(n), tile);
+      sink_(tile.data(), n * sizeof(std::uint16_t));
+    }
   }
 
   Sink& sink_;
@@ -156,7 +174,14 @@ public:
   }
 
   void operator()(shared_values& x) {
-    const auto n = count(sizeof(float));
+    std::uint32_t said = 0;
+    (*this)(said);
+    if ((said & of_bf16) != 0) {
+      const auto n = held(said & ~of_bf16, sizeof(std::uint16_t));
+      x = failed_ ? nullptr : rounded_to_bf16(share(from_halves(n)));
+      return;
+    }
+    const auto n = held(said, sizeof(float));
     x = failed_                       ? nullptr
         : may_stay(n * sizeof(float)) ? stay(n)
                                       : share(floats(n));
@@ -182,6 +207,11 @@ private:
   std::size_t count(std::size_t element_bytes) {
     std::uint32_t n = 0;
     (*this)(n);
+    return held(n, element_bytes);
+  }
+
+  /// So many are claimed, and may be there.
+  std::size_t held(std::uint32_t n, std::size_t element_bytes) {
     if (failed_ || in_.size() / element_bytes < n) {
       failed_ = true;
       return 0;
@@ -218,6 +248,20 @@ private:
     return values;
   }
 
+  /// They take twice the room of their halves, which are here.
+  std::vector<float> from_halves(std::size_t n) {
+    std::vector<float> values;
+    values.reserve(n);
+    std::array<std::uint16_t, 1024> tile;
+    while (values.size() < n && !failed_) {
+      const auto some = std::min(tile.size(), n - values.size());
+      bytes(tile.data(), some * sizeof(std::uint16_t));
+      for (std::size_t i = 0; i < some; ++i)
+        values.push_back(from_bf16(tile[i]));
+    }
+    return values;
+  }
+
   void bytes(void* to, std::size_t size) {
     if (failed_ || in_.size() < size) {
       failed_ = true;
@@ -241,6 +285,19 @@ inline auto appender(buffer& out) {
     out.insert(out.end(), p, p + size);
   };
 }
+
+/// Values need not be made for it.
+struct size_sink {
+  std::size_t total = 0;
+
+  void operator()(const void*, std::size_t size) {
+    total += size;
+  }
+
+  void operator()(const shared_values& x) {
+    total += sent_bytes(x);
+  }
+};
 
 template <class T>
 auto fields_of(T& x) {
@@ -268,12 +325,11 @@ buffer encode_payload(const T& x) {
 /// What `encode_payload` would take, without writing it.
 template <class T>
 std::size_t payload_size(const T& x) {
-  std::size_t total = 0;
-  auto sink = [&total](const void*, std::size_t size) { total += size; };
+  detail::size_sink sink;
   writer write{sink};
   std::apply([&](const auto&... field) { (write(field), ...); },
              detail::fields_of(x));
-  return total;
+  return sink.total;
 }
 
 /// Decodes a payload of which the envelope claims `peer`. The schema says how

@@ -24,6 +24,16 @@ struct rope_sink {
   }
 };
 
+/// Some bytes of the upper halves of values, which are made for it.
+strand halves_of(const shared_values& x, std::uint64_t at, std::uint64_t size) {
+  constexpr auto each = sizeof(std::uint16_t);
+  const auto first = at / each;
+  auto made = std::make_shared<std::vector<std::uint16_t>>(
+    (at + size + each - 1) / each - first);
+  to_bf16(x->subspan(first, made->size()), *made);
+  return {std::as_bytes(std::span{*made}).subspan(at % each, size), made};
+}
+
 } // namespace
 
 void rope::add(const void* first, std::size_t size) {
@@ -37,11 +47,14 @@ void rope::add(const void* first, std::size_t size) {
 }
 
 void rope::add(const shared_values& x) {
-  const auto bytes = std::as_bytes(*x);
-  if (bytes.size() < shared_bytes_min)
-    return add(bytes.data(), bytes.size());
+  const auto bytes = sent_bytes(x);
+  if (bytes < shared_bytes_min) {
+    const auto sent =
+      x.is_bf16() ? halves_of(x, 0, bytes) : strand{std::as_bytes(*x), nullptr};
+    return add(sent.bytes.data(), bytes);
+  }
   pieces_.push_back({.begin = size(), .own_at = 0, .shared = x});
-  shared_bytes_ += bytes.size();
+  shared_bytes_ += bytes;
 }
 
 strand rope::part(const std::shared_ptr<const rope>& whole, std::uint64_t at,
@@ -52,6 +65,8 @@ strand rope::part(const std::shared_ptr<const rope>& whole, std::uint64_t at,
   const auto end = behind == all.end() ? whole->size() : behind->begin;
   const auto size = std::min<std::uint64_t>(most, end - at);
   const auto within = at - found.begin;
+  if (found.shared.is_bf16())
+    return halves_of(found.shared, within, size);
   if (found.shared)
     return {std::as_bytes(*found.shared).subspan(within, size),
             found.shared.owner()};

@@ -19,7 +19,8 @@ struct strand {
 };
 
 /// Bytes in an order that lie in several places: what was written for this, and
-/// values that others hold, too. Those are not copied.
+/// values that others hold, too. Those are not copied, and of bf16 only what is
+/// sent next.
 class rope {
 public:
   void add(const void* first, std::size_t size);
@@ -38,7 +39,7 @@ public:
   static std::vector<strand> parts(const std::shared_ptr<const rope>& whole);
 
   /// From `at` on, what lies in a row there: one byte at least, `most` at most.
-  /// It lives as long as its owner, which it shares with `whole`, the rope.
+  /// It lives as long as its owner, which it may share with `whole`, the rope.
   /// @pre at < size(), most > 0
   static strand part(const std::shared_ptr<const rope>& whole, std::uint64_t at,
                      std::size_t most);

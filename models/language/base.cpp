@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/bf16.hpp"
 #include "core/text.hpp"
 #include "models/aligned.hpp"
 #include "models/language/rearranged.hpp"

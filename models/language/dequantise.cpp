@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "core/assert.hpp"
+#include "core/bf16.hpp"
 
 static_assert(std::endian::native == std::endian::little,
               "values are taken as they lie in the file");

@@ -38,20 +38,6 @@ std::size_t bytes_of(stored_type x, std::size_t values) noexcept {
   return values / facts.block_values * facts.block_bytes;
 }
 
-std::uint16_t to_bf16(float x) noexcept {
-  const auto bits = std::bit_cast<std::uint32_t>(x);
-  constexpr std::uint32_t infinite = 0x7f80'0000;
-  // Rounding would carry what is no number into what is one. A bit that stays
-  // is set instead.
-  if ((bits & 0x7fff'ffff) > infinite)
-    return static_cast<std::uint16_t>((bits >> 16) | 0x40);
-  return static_cast<std::uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
-}
-
-float from_bf16(std::uint16_t x) noexcept {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(x) << 16);
-}
-
 float from_f16(std::uint16_t x) noexcept {
   const auto sign = static_cast<std::uint32_t>(x & 0x8000) << 16;
   const std::uint32_t magnitude = x & 0x7fff;

@@ -43,11 +43,6 @@ std::size_t bytes_of(stored_type x, std::size_t values) noexcept;
 void dequantise(stored_type type, std::span<const std::byte> from,
                 std::span<float> to);
 
-/// The nearest of sixteen bits, ties to even; what is not a number stays none.
-std::uint16_t to_bf16(float x) noexcept;
-
-float from_bf16(std::uint16_t x) noexcept;
-
 float from_f16(std::uint16_t x) noexcept;
 
 } // namespace troupe::models

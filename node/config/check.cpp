@@ -391,6 +391,7 @@ void check(const experiment& x, const entries& said, std::string_view origin,
   check_common(x, said, origin, wrong);
   check_roles(x, said, origin, methods, wrong);
   check_factors(x, said, origin, wrong);
+  check_wire(x, said, origin, methods, wrong);
   check_language(x, said, origin, methods, wrong);
 }
 

@@ -28,6 +28,11 @@ void check_roles(const experiment& x, const entries& said,
 void check_factors(const experiment& x, const entries& said,
                    std::string_view origin, problems& wrong);
 
+/// Rounding of what is sent, which is for what is averaged.
+void check_wire(const experiment& x, const entries& said,
+                std::string_view origin, const method_list& methods,
+                problems& wrong);
+
 /// Texts of users, and the models that learn from them.
 void check_language(const experiment& x, const entries& said,
                     std::string_view origin, const method_list& methods,

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/bf16.hpp"
 #include "core/key_places.hpp"
 #include "core/recipe.hpp"
 #include "kernels/backend.hpp"
@@ -125,6 +126,7 @@ struct merge_options {
   double clip_norm = 0; ///< An offer's largest norm; 0: not bounded.
   double delta_max = 8;
   std::uint64_t samples_max = 0; ///< 0: what the largest client registers.
+  sent_as wire = sent_as::f32;
 };
 
 struct data_options {

@@ -19,6 +19,7 @@ policies::circumstances circumstances_of(const experiment& x) {
   result.over_selects =
     policies::cohort_size(cohort, x.pace.over_selection) > cohort;
   result.clips = x.merge.clip_norm > 0;
+  result.rounds = x.merge.wire != sent_as::f32;
   return result;
 }
 

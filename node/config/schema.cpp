@@ -342,6 +342,10 @@ void visit_merge(schema_visitor& v, merge_options& x) {
            {.max = 65536, .above_min = true});
   v.count({"samples_max", "largest weight of a client; 0: by the data"},
           x.samples_max, {.max = 1 << 30});
+  const key wire{"wire", "what values of offers and served versions are "
+                         "rounded to, wherever a client is"};
+  if (v.has(wire, x.wire != sent_as::f32))
+    v.choice(wire, x.wire, {"f32", "bf16"});
   v.end();
 }
 

@@ -54,7 +54,9 @@ models::evaluation_input replayer::standing() const {
   for (const auto& [id, line] : lines_)
     for (const auto& x : line.blocks())
       all.versions.push_back(
-        {.block = x.block, .base = line.head(), .values = x.values});
+        {.block = x.block,
+         .base = line.head(),
+         .values = models::sent_of(*w_.blocks->find(x.block), x.values)});
   std::ranges::sort(all.versions, {}, &models::fetched_block::block);
   for (const auto& [id, talk] : clients_)
     all.states.emplace(id, talk.file().state);

@@ -64,10 +64,12 @@ void replayer::serve(messages::line_served x) {
   const auto& values = *lines_.at(x.line).find(x.base);
   const auto& blocks = w_.blocks->find(x.line)->blocks;
   const auto rank = client(x.visit.client).rank_of(x.line);
-  for (std::size_t b = 0; b < blocks.size(); ++b)
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    const auto& block = *w_.blocks->find(blocks[b]);
     x.blocks.push_back(
-      {blocks[b],
-       models::take_prefix(*w_.blocks->find(blocks[b]), rank, values[b])});
+      {block.id,
+       models::sent_of(block, models::take_prefix(block, rank, values[b]))});
+  }
   say(x.visit.client, x);
 }
 

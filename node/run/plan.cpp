@@ -110,6 +110,7 @@ actors::node_args plan_of(const experiment& x, const workload& w) {
   args.offers_bytes_max = memory_of(x, *w.blocks) / 4;
   args.course = course_of(x, w);
   args.attendance = {.layout = w.blocks->fingerprint(),
+                     .protocol = messages::protocol_of(w.blocks->rounds()),
                      .examples_max = x.merge.samples_max};
   args.weighting = x.clients.example_weight;
   args.norm_max = x.merge.clip_norm;

@@ -10,11 +10,11 @@ namespace troupe::node {
 
 namespace {
 
-/// The values that a leg brings of one family.
-std::uint64_t values_of(const fetch_spec& x, const workload& work) {
+/// What a leg brings of one family.
+std::uint64_t brought_bytes(const fetch_spec& x, const workload& work) {
   const auto& frozen = work.task->frozen;
   if (const auto found = frozen.find(x.family); found != frozen.end())
-    return found->second->size();
+    return found->second->size() * sizeof(float);
   // Who has no block of its own needs nothing that is trained for others.
   if (!work.method.offers)
     return 0;
@@ -24,7 +24,8 @@ std::uint64_t values_of(const fetch_spec& x, const workload& work) {
   const auto count = x.chosen && x.chosen_max > 0
                        ? std::min<std::uint64_t>(x.chosen_max, all.size())
                        : all.size();
-  return count * work.blocks->find(all.front())->size;
+  const auto& block = *work.blocks->find(all.front());
+  return count * block.size * bytes_each(block.sent);
 }
 
 } // namespace
@@ -38,12 +39,12 @@ void put_costs_of_strangers(run_summary& to, const workload& work) {
   std::uint64_t down = 0;
   for (const auto& leg : work.method.legs)
     for (const auto& fetch : leg.fetch)
-      down += values_of(fetch, work);
+      down += brought_bytes(fetch, work);
   std::uint64_t up = 0;
   for (const auto& said : work.method.disclosures)
     if (!said.chosen_of.empty())
       up += said.count_max;
-  to.zero_shot_bytes_down = down * sizeof(float);
+  to.zero_shot_bytes_down = down;
   to.zero_shot_bytes_up = up * sizeof(double);
 }
 

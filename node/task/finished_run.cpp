@@ -61,7 +61,9 @@ result<models::fetched_block> read_block(finished_run& from, block_id id) {
     .values_of(block->tensors, plain_names ? "" : block->name + "/")
     .map([&](std::vector<float> values) {
       return models::fetched_block{
-        .block = id, .base = {}, .values = share(std::move(values))};
+        .block = id,
+        .base = {},
+        .values = models::sent_of(*block, share(std::move(values)))};
     });
 }
 

@@ -11,7 +11,7 @@ namespace troupe::node {
 namespace {
 
 std::uint64_t bytes_of(const models::fetched_block& x) {
-  return x.values ? x.values->size() * sizeof(float) : 0;
+  return sent_bytes(x.values);
 }
 
 std::uint64_t bytes_down(const models::visit_input& x) {

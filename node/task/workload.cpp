@@ -185,7 +185,8 @@ result<models::layout> layout_of(const experiment& x, const recipe& method,
   return models::make_layout(method, shapes_of(model, beside),
                              {.weight_max = weight_max(x, method, examples),
                               .delta_max = x.merge.delta_max,
-                              .offers = offers_max(x)})
+                              .offers = offers_max(x),
+                              .sent = x.merge.wire})
     .and_then([&](models::layout blocks) -> result<models::layout> {
       if (auto ok = check_memory(x, blocks); !ok)
         return tl::make_unexpected(ok.error());

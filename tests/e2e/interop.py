@@ -28,7 +28,7 @@ import made_up
 import wire
 from client import Client, Process
 from keys import Keys, read_line
-from self_test import is_patient, is_tidy, read_golden
+from self_test import is_patient, is_tidy, read_golden, read_halves
 
 CONFIG = """
 name = "interop"
@@ -360,6 +360,7 @@ def main():
     random.seed(seed)
     print(f"seed {seed}")
     read_golden()
+    read_halves()
     is_patient()
     is_tidy()
     with tempfile.TemporaryDirectory() as name:

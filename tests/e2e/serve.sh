@@ -41,6 +41,21 @@ found=$(digest_in "$scratch/served.out")
 for i in 1 2 3 4; do
   grep -q "the run is over" "$scratch/joined_$i.out" || fail "a process did not hear the end"
 done
+# What is rounded crosses as halves, and is the same in one process.
+"$troupe" run "${tiny[@]}" --set wire=bf16 --folder "$scratch/runs" --format json >"$scratch/rounded.out" 2>"$scratch/rounded.err"
+[ "$(digest_in "$scratch/rounded.out")" != "$wanted" ] || fail "nothing is rounded"
+serve halves "${tiny[@]}" --set wire=bf16 --set clients.expected=100
+for i in 1 2; do join "half_$i" --virtual 50 --data $data; done
+wait "$server" || fail "a served run of bf16 fails"
+wait
+[ "$(digest_in "$scratch/halves.out")" = "$(digest_in "$scratch/rounded.out")" ] || fail "of bf16 over sockets comes something else"
+# How often processes fetch the same version is theirs.
+while read -r half whole way; do
+  python3 -c 'import sys; half, whole = map(int, sys.argv[1:]); assert 0.49 * whole < half < 0.55 * whole, (half, whole)' \
+    "$(value_in "$scratch/$half.out" "$way")" "$(value_in "$scratch/$whole.out" "$way")" || fail "bf16 saves nothing: $half, $way"
+done <<<"halves served bytes_up
+rounded wanted bytes_up
+rounded wanted bytes_down"
 
 # Made-up data needs no path; two that ask for more clients than there are. What simulations alone have is named, and without effect.
 {

@@ -153,7 +153,10 @@ class Reader:
         return bytes(self.bytes(self.take("I"))).decode("utf-8", "replace")
 
     def floats(self):
-        return numpy.frombuffer(self.bytes(4 * self.take("I")), "<f4")
+        count = self.take("I")
+        if count < 1 << 31:
+            return numpy.frombuffer(self.bytes(4 * count), "<f4")
+        return (numpy.frombuffer(self.bytes(2 * (count - (1 << 31))), "<u2").astype("<u4") << 16).view("<f4")
 
     def ticket(self):
         client, number, index, seed, role, progress, rnd, cut, expires = self.take("QQQQIdQQq")

@@ -56,6 +56,14 @@ def read_golden():
     assert not missing, missing
 
 
+def read_halves():
+    """Values that came as halves are those of the frame that is kept."""
+    for name, version in (("line_served", 1), ("offer_made", 2)):
+        half = (HERE.parent / "fuzz" / "corpus" / "frame" / f"{name}-bf16").read_bytes()
+        kept = (HERE.parent / "golden" / "messages" / f"{name}-v{version}.bin").read_bytes()
+        assert len(half) < len(kept) and str(wire.read_frame(half)) == str(wire.read_frame(kept)), name
+
+
 def is_tidy():
     """A link that nobody has any more stopped its monitor, whoever still has its socket."""
     with socket.create_server(("127.0.0.1", 0)) as nobody:

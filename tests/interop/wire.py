@@ -95,6 +95,9 @@ class Text:
         return bytes(reader.take(count)).decode(errors="replace")
 
 
+OF_BF16 = 1 << 31
+
+
 class Floats:
     """`floats`."""
 
@@ -104,7 +107,11 @@ class Floats:
         return U32.write(len(value)) + np.asarray(value, "<f4").tobytes()
 
     def read(self, reader):
-        return np.frombuffer(reader.take(4 * U32.read(reader)), "<f4")
+        count = U32.read(reader)
+        if not count & OF_BF16:
+            return np.frombuffer(reader.take(4 * count), "<f4")
+        halves = np.frombuffer(reader.take(2 * (count & ~OF_BF16)), "<u2")
+        return (halves.astype("<u4") << 16).view("<f4")
 
 
 class Record:

@@ -196,6 +196,8 @@ CASES = [
                                       "pace.buffer_size": 3}),
     Case("median floral", "floral", {**TWO, "epsilon": 0.01, "merge.rule": "median"}),
     Case("clip_norm", "fedavg", {"merge.clip_norm": 0.1}),
+    Case("fedavg bf16", "fedavg", {"merge.wire": "bf16"}),
+    Case("fedasync bf16", "fedavg", {"merge.wire": "bf16", **FEDASYNC}),
     Case("floral clip_norm", "floral", {**TWO, "epsilon": 0.01, "merge.clip_norm": 0.2}),
     # Methods.
     Case("fedprox sync", "fedprox", {}),
@@ -362,6 +364,7 @@ QUICK = (
     "fedavg sync", "fedavg adamw shuffled log", "momentum fedbuff", "adam fedbuff",
     "yogi fedbuff", "adagrad fedbuff", "semisync", "fedasync model", "fedasync delta",
     "fedasync default rate", "median", "trimmed mean", "krum", "multi-krum", "clip_norm",
+    "fedavg bf16",
     "fedprox sync", "scaffold sync",
     "scaffold fedbuff", "scaffold semisync", "scaffold joins", "per_fedavg sync", "ditto sync",
     "pfedme sync", "fedrep sync", "fedper sync", "ifca sync", "fedem sync", "ensemble sync",

@@ -126,7 +126,7 @@ DEFAULTS = {
     "server.optimiser": "plain", "server.server_learning_rate": None, "server.beta1": 0.9,
     "server.beta2": 0.99, "server.tau": 1e-3,
     "merge.rule": "mean", "merge.trim": 1, "merge.bad": 1, "merge.keep": 1,
-    "merge.clip_norm": 0.0,
+    "merge.clip_norm": 0.0, "merge.wire": "f32",
 }
 
 

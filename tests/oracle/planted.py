@@ -35,6 +35,8 @@ ERRORS = {
     "krum_neighbours": ("Krum asks n - f - 1 neighbours", "krum"),
     "multi_krum_keeps_one": ("multi-Krum keeps a single offer", "multi-krum"),
     "clipped_by_largest": ("an offer is cut where its largest value is too large", "clip_norm"),
+    "all_digits": ("what is sent keeps all of its digits", "fedavg bf16", "fedasync bf16"),
+    "cut_off": ("what is sent is cut off, not rounded", "fedavg bf16"),
     "control_discounted": ("a stale offer's control variate is discounted", "scaffold fedbuff"),
     "control_over_cohort": ("control variates are divided by the cohort", "scaffold sync"),
     "control_keeps_its_scale": ("c is not rescaled when clients join", "scaffold joins"),

@@ -9,6 +9,7 @@ import home
 import server
 from methods import METHODS, Method, OFFERS_NOTHING, lines_of
 from planted import wrong
+from sent import sent, turned
 from task import first_values, task_of
 from visit import Visit
 
@@ -124,7 +125,7 @@ class Replay:
         """A visit to what it fetched, and what its client keeps, which it may change."""
         invited, values = self.invited[key], {}
         for line, version in self.fetched[key].items():
-            values |= self.versions[line, version]
+            values |= sent(self.config, self.versions[line, version])
         state = dict(self.states.get(key[0], {}))
         return Visit(self.task, key[0], invited["seed"], invited["progress"], values, state), state
 
@@ -159,6 +160,9 @@ class Replay:
             size = max(abs(d).max() for d in deltas.values()) if wrong("clipped_by_largest") else (
                 np.sqrt(sum((d * d).sum() for d in deltas.values())))
             deltas = {b: d * min(1, bound / size) for b, d in deltas.items()}
+        if self.config["merge.wire"] == "bf16":
+            self.loose[key] += turned(deltas, values)
+        deltas = sent(self.config, deltas)
         self.offers[key] = {
             block: {"delta": delta, "base": values[block], "weight": self.weight(visit, block),
                     "share": visit.shares.get(block, 1.0), "lacks": visit.lacks.get(block)}
@@ -261,7 +265,7 @@ class Replay:
             return
         heads = {}
         for line in self.lines:
-            heads |= self.versions[line, max(v for x, v in self.versions if x == line)]
+            heads |= sent(self.config, self.versions[line, max(v for x, v in self.versions if x == line)])
         if self.task.streams:
             self.compare_perplexities(heads)
             return

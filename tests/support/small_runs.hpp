@@ -5,9 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "core/recipe.hpp"
 #include "node/config/config.hpp"
 #include "node/run/run.hpp"
 #include "tests/support/scratch_folder.hpp"
@@ -67,6 +69,14 @@ inline overrides of_method(const std::string& name, overrides more = {}) {
                        "options.anchors=2", "options.anchors_per_round=1"});
   x.insert(x.end(), more.begin(), more.end());
   return x;
+}
+
+/// Whether what it merges may be sent as bf16.
+inline bool may_be_rounded(const recipe& method) {
+  return method.offers
+         && std::ranges::all_of(method.blocks, [](const block_spec& x) {
+              return !travels(x.where) || x.merge.kind == merge_kind::mean;
+            });
 }
 
 /// What ends a run under this pace after a moment.

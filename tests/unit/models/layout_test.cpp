@@ -237,6 +237,25 @@ TEST(layout, its_fingerprint_is_as_ever_where_no_leg_names_what_is_frozen) {
               .fingerprint());
 }
 
+// Who rounds and who does not are no peers.
+TEST(layout, its_fingerprint_is_of_what_is_sent_otherwise_too) {
+  const auto method = method_of({{.name = "gate"}});
+  const std::map<std::string, tensor_list> shapes{{"gate", {{"w", {3}}}}};
+  const auto plain = made(method, shapes);
+  const auto rounded = make_layout(method, shapes, {.sent = sent_as::bf16});
+  ASSERT_TRUE(rounded);
+  EXPECT_NE(rounded->fingerprint(), plain.fingerprint());
+  EXPECT_TRUE(rounded->rounds());
+  EXPECT_FALSE(plain.rounds());
+  const auto values = share({1.f, 1.01f, 2.f});
+  EXPECT_EQ(sent_of(plain.blocks[0], values), values);
+  EXPECT_EQ(*sent_of(rounded->blocks[0], values),
+            (std::vector{1.f, 1.0078125f, 2.f}));
+  // Of the version, however it is sent.
+  EXPECT_EQ(digest_of(rounded->blocks[0], *values),
+            digest_of(plain.blocks[0], *values));
+}
+
 TEST(digest, is_blake2b_of_the_documented_bytes) {
   // BLAKE2b-256 of "abc", as b2sum -l 256 prints it.
   const char abc[] = {'a', 'b', 'c'};

@@ -88,7 +88,7 @@ TEST(catalogue, rounds_without_all_whom_they_invite_are_no_publication_s_loop) {
   const auto& fedavg = *find_recipe("fedavg");
   for (const auto field :
        {&circumstances::closes_early, &circumstances::over_selects,
-        &circumstances::clips}) {
+        &circumstances::clips, &circumstances::rounds}) {
     circumstances x{pace_kind::sync};
     x.*field = true;
     EXPECT_EQ(standing_of(fedavg, x), standing::extension)

@@ -98,6 +98,22 @@ TEST(ledger, goes_on_from_a_snapshot_with_a_list_of_before) {
   EXPECT_EQ(answers(testee), verdicts{verdict::withdrawn});
 }
 
+// Its model began with 4.03125, which is what 4.02 was sent as.
+TEST(ledger, aims_from_what_the_client_was_sent) {
+  auto testee = make({.target_is_model = true, .sent = sent_as::bf16});
+  testee.offer(offer(1, 1));
+  due<merge_requested>(testee);
+  testee.merged({line, {0}, values(4.02f)});
+  due<commit_requested>(testee);
+  testee.committed();
+  auto next = offer(2, 1, 1);
+  next.blocks[0].delta = share({0.5f});
+  testee.offer(next);
+  const auto job = due<merge_requested>(testee);
+  const auto way = static_cast<float>(4.03125 + 0.5 - double{4.02f});
+  EXPECT_EQ(*job.blocks.at(0).terms.at(0).delta, std::vector<float>{way});
+}
+
 TEST(ledger, finds_the_base_of_an_offer_in_the_store) {
   const auto at_head_9 = [] {
     ledger::options options;

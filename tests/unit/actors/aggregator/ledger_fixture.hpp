@@ -33,6 +33,7 @@ struct rules {
   std::size_t buffer_size = 1;
   bool by_round = false;
   bool target_is_model = false;
+  sent_as sent = sent_as::f32;
   std::size_t client_most = ~std::size_t{0};
 };
 
@@ -45,6 +46,7 @@ inline ledger make(const rules& x) {
   options.line = line;
   options.blocks.resize(1);
   options.blocks[0].id = {1};
+  options.blocks[0].sent = x.sent;
   options.admission = x.admission;
   options.discount = x.discount;
   options.buffer_size = x.buffer_size;

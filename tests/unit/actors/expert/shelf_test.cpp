@@ -107,6 +107,25 @@ TEST(shelf, sends_the_first_rows_of_each_factor) {
       testee.serve(asked({.rank = rank}), blocks).blocks[0].values->size(), 6u);
 }
 
+TEST(shelf, sends_what_is_rounded_and_keeps_the_version) {
+  auto rounded = blocks;
+  for (auto& x : rounded.blocks)
+    x.sent = sent_as::bf16;
+  auto made = version_of(1, 1);
+  made.blocks[0].values = share({1.01f, 2, 3, 4, 5.02f, 6});
+  const shelf testee{{.line = {1}}, made};
+  const auto whole = testee.serve(asked({}), rounded);
+  EXPECT_EQ(*whole.blocks[0].values,
+            (std::vector{1.0078125f, 2.f, 3.f, 4.f, 5.03125f, 6.f}));
+  const auto part = testee.serve(asked({.rank = 2}), rounded);
+  EXPECT_EQ(*part.blocks[0].values,
+            (std::vector{1.0078125f, 2.f, 4.f, 5.03125f}));
+  for (const auto& x : {whole, part})
+    for (const auto& y : x.blocks)
+      EXPECT_TRUE(y.values.is_bf16());
+  EXPECT_EQ(made.blocks[0].values->front(), 1.01f);
+}
+
 TEST(shelf, keeps_a_bounded_number_in_order_whatever_is_announced) {
   auto testee = filled();
   testee.add(version_of(4, 50)); // Announced again.

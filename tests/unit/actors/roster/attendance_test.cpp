@@ -72,6 +72,18 @@ TEST(attendance, says_why_not) {
   EXPECT_EQ(layout.session, session_id{});
 }
 
+// Though it says the layout that it was told.
+TEST(attendance, admits_nobody_who_does_not_read_what_is_rounded) {
+  attendance testee{
+    {.layout = {4, 2}, .protocol = messages::protocol_with_bf16}};
+  auto who = hello_of(1);
+  const auto older = testee.judge(who, at(0));
+  EXPECT_EQ(older.refusal, farewell_reason::protocol);
+  EXPECT_EQ(older.text, "this server speaks protocol 2, the client 1 to 1");
+  who.what.protocol_max = messages::protocol_with_bf16;
+  EXPECT_FALSE(testee.judge(who, at(0)).refusal);
+}
+
 TEST(attendance, takes_no_more_examples_than_a_client_is_known_to_have) {
   attendance testee{
     {.layout = {4, 2}, .examples_max = 1000, .examples_of = [](client_id x) {

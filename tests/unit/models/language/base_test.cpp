@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/bf16.hpp"
 #include "models/safetensors.hpp"
 #include "tests/support/scratch_folder.hpp"
 #include "tests/support/small_language.hpp"

@@ -123,25 +123,4 @@ TEST(stored_type, halves_have_small_numbers_and_none) {
   EXPECT_TRUE(std::isnan(from_f16(0x7c01)));
 }
 
-TEST(stored_type, sixteen_bits_are_the_nearest_and_ties_are_even) {
-  EXPECT_EQ(to_bf16(1.f), 0x3f80);
-  const auto rounded = [](std::uint32_t bits) {
-    return to_bf16(std::bit_cast<float>(bits));
-  };
-  EXPECT_EQ(rounded(0x3f80'7fff), 0x3f80);
-  EXPECT_EQ(rounded(0x3f80'8000), 0x3f80) << "a tie, and even";
-  EXPECT_EQ(rounded(0x3f80'8001), 0x3f81);
-  EXPECT_EQ(rounded(0x3f81'8000), 0x3f82) << "a tie, and odd";
-  EXPECT_EQ(rounded(0x7f7f'ffff), 0x7f80) << "above the largest";
-  EXPECT_TRUE(std::isnan(from_bf16(rounded(0x7f80'0001))));
-  EXPECT_TRUE(std::isnan(from_bf16(rounded(0xffff'ffff))));
-  EXPECT_EQ(to_bf16(-std::numeric_limits<float>::infinity()), 0xff80);
-  for (std::uint32_t x = 0; x < 0x1'0000; ++x) {
-    const auto wide = from_bf16(static_cast<std::uint16_t>(x));
-    if (!std::isnan(wide)) {
-      EXPECT_EQ(to_bf16(wide), x);
-    }
-  }
-}
-
 } // namespace troupe::models

@@ -59,10 +59,12 @@ protected:
             .costs = done->language_costs.value_or(json{})};
   }
 
-  traffic of_comigs(const std::string& attention, int rank) {
+  traffic of_comigs(const std::string& attention, int rank,
+                    const std::string& wire = "f32") {
     return after({"method=comigs", "options.attention=" + attention,
                   "options.rank=" + std::to_string(rank),
-                  "options.router_every=3", "options.router_steps=2"});
+                  "options.router_every=3", "options.router_steps=2",
+                  "merge.wire=" + wire});
   }
 
   traffic of_averaged(int rank) {
@@ -96,6 +98,18 @@ TEST_F(comigs_traffic, is_four_bytes_a_value_that_is_counted_and_frames) {
     EXPECT_EQ(measured->find("bytes_down_per_visit")->number(),
               static_cast<double>(low.down) / visits);
   }
+}
+
+// What is no value is as it was.
+TEST_F(comigs_traffic, is_two_bytes_a_value_where_they_are_bf16) {
+  const auto full = of_comigs("shared", 4);
+  const auto half = of_comigs("shared", 4, "bf16");
+  const auto saved = 2 * visits * full.values();
+  EXPECT_EQ(half.values(), full.values());
+  EXPECT_EQ(full.up - half.up, saved);
+  EXPECT_EQ(full.down - half.down, saved);
+  EXPECT_EQ(half.costs.find("measured")->find("bytes_up_per_visit")->number(),
+            static_cast<double>(half.up) / visits);
 }
 
 TEST_F(comigs_traffic, is_half_of_what_averages_both_experts) {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/bf16.hpp"
 #include "models/language/base.hpp"
 #include "tests/support/small_adapters.hpp"
 #include "tests/support/tiny_language.hpp"

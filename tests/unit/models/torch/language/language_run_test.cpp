@@ -65,6 +65,8 @@ TEST_P(language_run, under_sync_is_the_plain_loop) {
     variants.push_back({"options.attention=private"});
   if (find_option(method(), "gate") != nullptr)
     variants.push_back({"options.gate=noisy"});
+  if (may_be_rounded(method()))
+    variants.push_back({"merge.wire=bf16"});
   for (const auto& more : variants) {
     const auto x = described(more);
     const auto work = prepared(x);
@@ -100,6 +102,20 @@ TEST_P(language_run, of_noisy_gates_learns_the_same_and_is_computed_again) {
   }
   expect_again(
     go(described({"options.gate=noisy", "events=true", "evaluate_every=0"})),
+    true);
+}
+
+TEST_P(language_run, of_rounded_values_learns_the_same_and_is_computed_again) {
+  if (!may_be_rounded(method()))
+    return;
+  const auto wanted = go(described({"merge.wire=bf16"}));
+  const auto found = go(described({"merge.wire=bf16", "workers=1", "clock=wall",
+                                   "events=true", "evaluate_every=2"}));
+  EXPECT_EQ(found.digest, wanted.digest);
+  expect_kept(found.kept, wanted.kept);
+  EXPECT_NE(go(described({})).digest, wanted.digest);
+  expect_again(
+    go(described({"merge.wire=bf16", "events=true", "evaluate_every=0"})),
     true);
 }
 

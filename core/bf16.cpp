@@ -1,0 +1,39 @@
+#include "core/bf16.hpp"
+
+#include <bit>
+
+namespace troupe {
+
+std::uint16_t to_bf16(float x) noexcept {
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  constexpr std::uint32_t infinite = 0x7f80'0000;
+  // Rounding would carry what is no number into what is one. A bit that stays
+  // is set instead.
+  if ((bits & 0x7fff'ffff) > infinite)
+    return static_cast<std::uint16_t>((bits >> 16) | 0x40);
+  return static_cast<std::uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+void to_bf16(std::span<const float> from,
+             std::span<std::uint16_t> to) noexcept {
+  std::ranges::transform(from, to.begin(), [](float x) { return to_bf16(x); });
+}
+
+shared_values rounded_to_bf16(const shared_values& x) {
+  if (!x || x.is_bf16())
+    return x;
+  const auto has_lower_half = [](float y) {
+    return (std::bit_cast<std::uint32_t>(y) & 0xffff) != 0;
+  };
+  auto out = x;
+  if (std::ranges::any_of(*x, has_lower_half)) {
+    auto values = x.copy();
+    for (auto& y : values)
+      y = from_bf16(to_bf16(y));
+    out = share(std::move(values));
+  }
+  out.is_bf16_ = true;
+  return out;
+}
+
+} // namespace troupe
