@@ -249,8 +249,8 @@ TEST(layout, its_fingerprint_is_of_what_is_sent_otherwise_too) {
   EXPECT_FALSE(plain.rounds());
   const auto values = share({1.f, 1.01f, 2.f});
   EXPECT_EQ(sent_of(plain.blocks[0], values), values);
-  EXPECT_EQ(*sent_of(rounded->blocks[0], values),
-            (std::vector{1.f, 1.0078125f, 2.f}));
+  const auto sent = sent_of(rounded->blocks[0], values);
+  EXPECT_EQ(*sent, (std::vector{1.f, 1.0078125f, 2.f}));
   // Of the version, however it is sent.
   EXPECT_EQ(digest_of(rounded->blocks[0], *values),
             digest_of(plain.blocks[0], *values));

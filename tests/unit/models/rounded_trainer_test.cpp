@@ -75,8 +75,8 @@ TEST(rounded_trainer, knows_no_more_than_what_is_sent) {
   ASSERT_FALSE(a->parts.empty());
   for (std::size_t i = 0; i < a->parts.size(); ++i) {
     EXPECT_EQ(*a->parts[i].delta, *b->parts[i].delta);
-    EXPECT_EQ(*a->parts[i].delta, *rounded_to_bf16(a->parts[i].delta))
-      << "an offer has all its digits";
+    const auto rounded = rounded_to_bf16(a->parts[i].delta);
+    EXPECT_EQ(*a->parts[i].delta, *rounded) << "an offer has all its digits";
     EXPECT_TRUE(a->parts[i].delta.is_bf16());
   }
   const auto scores =
