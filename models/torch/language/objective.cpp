@@ -74,7 +74,7 @@ public:
         if (pass.targets.numel() == 0)
           continue;
         auto loss =
-          whole_loss(head(), forward(pass, drawn(pass, seed))) / targets;
+          loss_to_bend(head(), forward(pass, drawn(pass, seed))) / targets;
         if (const auto term = balance_of(pass, all); term.defined())
           loss = loss + term;
         bend(loss, direction);
@@ -94,7 +94,7 @@ public:
         return kept_loss{};
       pass.is_kept = true;
       const auto targets = static_cast<double>(pass.targets.numel());
-      const auto sum = whole_loss(head(), forward(pass, drawn(pass, seed)));
+      const auto sum = loss_to_bend(head(), forward(pass, drawn(pass, seed)));
       return kept_loss{.loss = sum.item<double>() / targets,
                        .gradient = keep(sum / targets, which.size())};
     });

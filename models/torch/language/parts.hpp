@@ -10,6 +10,8 @@
 
 namespace troupe::models {
 
+class frozen_weights;
+
 /// What is drawn for rows that somebody descends by. It is of a batch's seed
 /// and of a row's number in it: how a batch is cut shows nowhere.
 struct pass_draws {
@@ -25,6 +27,18 @@ struct pass_facts {
   /// Their graph is looked at when other parameters are live.
   bool is_kept = false;
   std::optional<pass_draws> draws = {}; ///< Nothing: nothing is drawn.
+};
+
+/// A product that nobody has made yet: rows W^T + bias + inner U. What is not
+/// defined is not there, but for a W that the base alone has.
+struct open_product {
+  at::Tensor rows;        ///< [n x inputs]
+  at::Tensor weight = {}; ///< [outputs x inputs]
+  at::Tensor bias = {};   ///< [outputs]
+  at::Tensor inner = {};  ///< [n x rank]
+  at::Tensor u = {};      ///< [rank x outputs]
+  std::shared_ptr<const frozen_weights> base = {};
+  std::size_t place = 0; ///< Of W there.
 };
 
 /// The tensors of a model by their place in tensors_of(spec), and products with
@@ -43,6 +57,10 @@ public:
   /// x W^T + b, x [… x inputs]; bias may be no_place.
   virtual at::Tensor product(std::size_t weight, std::size_t bias,
                              const at::Tensor& x) = 0;
+
+  /// The same of [n x inputs], for who makes it some rows at a time.
+  virtual open_product open(std::size_t weight, std::size_t bias,
+                            const at::Tensor& x) = 0;
 
   /// Other rows go forward from here on.
   virtual void begin(const pass_facts& /*x*/) {
