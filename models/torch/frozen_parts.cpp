@@ -239,8 +239,16 @@ at::Tensor frozen_parts::routed(std::size_t layer, const at::Tensor& x) {
     layer, x);
 }
 
+bool frozen_parts::balances() const {
+  return blocks_ && blocks_->balances();
+}
+
 at::Tensor frozen_parts::balance() {
   return blocks_ ? blocks_->balance() : at::Tensor{};
+}
+
+std::vector<at::Tensor> frozen_parts::take_loads() {
+  return blocks_ ? blocks_->take_loads() : std::vector<at::Tensor>{};
 }
 
 } // namespace troupe::models

@@ -83,7 +83,9 @@ public:
                     const at::Tensor& x) override;
   void begin(const pass_facts& x) override;
   at::Tensor routed(std::size_t layer, const at::Tensor& x) override;
+  bool balances() const override;
   at::Tensor balance() override;
+  std::vector<at::Tensor> take_loads() override;
 
 private:
   /// All that counts beside one tensor, behind each other.

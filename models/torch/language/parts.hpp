@@ -26,6 +26,10 @@ struct pass_facts {
   bool is_scored = false;
   /// Their graph is looked at when other parameters are live.
   bool is_kept = false;
+  /// Of rows that nobody descends by either, what loads add up to.
+  bool is_counted = false;
+  /// What they add up to in the batch's other passes, layer after layer.
+  std::vector<at::Tensor> loads_beside = {};
   std::optional<pass_draws> draws = {}; ///< Nothing: nothing is drawn.
 };
 
@@ -73,9 +77,20 @@ public:
     return {};
   }
 
-  /// λ LB of the pass that went forward, to be added to its loss; taken once.
-  /// Undefined: there is none, or one that is constant.
+  /// Whether there is a balance that has a slope.
+  virtual bool balances() const {
+    return false;
+  }
+
+  /// λ LB of the pass that went forward and of what is beside it, to be added
+  /// to a loss; taken once. Undefined: there is none, or one that is constant.
   virtual at::Tensor balance() {
+    return {};
+  }
+
+  /// Of the pass that was counted last, layer after layer; taken once. None:
+  /// nothing was there.
+  virtual std::vector<at::Tensor> take_loads() {
     return {};
   }
 };

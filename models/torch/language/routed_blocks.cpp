@@ -120,6 +120,25 @@ at::Tensor load_balance(const at::Tensor& logits, const at::Tensor& order,
     .mean();
 }
 
+at::Tensor load_sums(const at::Tensor& logits, const at::Tensor& order) {
+  const auto counts = at::bincount(order.reshape({-1}), {}, logits.size(1));
+  return at::cat(
+    {counts.to(logits.scalar_type()), at::softmax(logits, 1).sum(0)});
+}
+
+at::Tensor balance_of_sums(const at::Tensor& sums, std::int64_t most,
+                           std::span<const double> rates) {
+  const auto experts = static_cast<std::int64_t>(rates.size());
+  TROUPE_ASSERT(sums.size(0) == 2 * experts);
+  const auto counts = sums.narrow(0, 0, experts).detach();
+  const auto tokens = counts.sum() / static_cast<double>(most);
+  const auto parts =
+    counts / tokens
+    * at::tensor(at::ArrayRef<double>{rates.data(), rates.size()},
+                 sums.options().requires_grad(false));
+  return parts.dot(sums.narrow(0, experts, experts)) / tokens;
+}
+
 routed_blocks::routed_blocks(const language_spec& spec,
                              const routing_options& how,
                              std::vector<at::Tensor> routers)
@@ -140,6 +159,9 @@ void routed_blocks::begin(const pass_facts& x) {
   there_ = x.there.defined() ? x.there.reshape({-1}).nonzero().squeeze(1)
                              : at::Tensor{};
   is_scored_ = x.is_scored;
+  is_counted_ = x.is_counted;
+  beside_ = x.loads_beside;
+  loads_.clear();
   draws_ = x.draws;
   balance_ = at::Tensor{};
 }
@@ -180,8 +202,23 @@ expert_choice routed_blocks::choose_at(std::size_t layer, const at::Tensor& x,
   return choice;
 }
 
-at::Tensor routed_blocks::loads_of(const gate_logits& logits,
+at::Tensor routed_blocks::sums_of(const gate_logits& logits,
+                                  const expert_choice& choice) const {
+  if (is_noisy())
+    return variation_sums(of_those_there(choice.weights),
+                          of_those_there(logits.clean),
+                          of_those_there(logits.noisy), most_);
+  return load_sums(of_those_there(logits.clean), of_those_there(choice.order));
+}
+
+at::Tensor routed_blocks::loads_of(std::size_t layer, const gate_logits& logits,
                                    const expert_choice& choice) const {
+  if (!beside_.empty()) {
+    const auto sums = sums_of(logits, choice) + beside_.at(layer);
+    return is_noisy()
+             ? variation_of(sums, static_cast<std::int64_t>(how_.experts))
+             : balance_of_sums(sums, most_, rates_);
+  }
   if (is_noisy())
     return variation_balance(of_those_there(choice.weights),
                              of_those_there(logits.clean),
@@ -214,8 +251,10 @@ void routed_blocks::note(std::size_t layer, const gate_logits& logits,
     to.first_places +=
       static_cast<double>(first.eq(0).sum().item<std::int64_t>());
     to.tokens += static_cast<double>(chances.numel());
+  } else if (is_counted_) {
+    loads_.push_back(sums_of(logits, choice));
   } else if (balances_ && c10::GradMode::is_enabled()) {
-    const auto loads = loads_of(logits, choice);
+    const auto loads = loads_of(layer, logits, choice);
     balance_ = balance_.defined() ? balance_ + loads : loads;
   }
 }

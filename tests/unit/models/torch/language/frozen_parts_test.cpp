@@ -262,7 +262,7 @@ TEST(frozen_parts, have_losses_that_bend_as_those_of_their_products) {
     for (std::size_t i = 0; i < theirs.size(); ++i) {
       const auto size = theirs[i].abs().max().item<double>();
       EXPECT_GT(size, 0.01) << i;
-      EXPECT_LT(apart(ours[i], theirs[i]), 2e-6 * (1 + size)) << i;
+      EXPECT_LT(apart(ours[i], theirs[i]), 1e-5 * (1 + size)) << i;
     }
   }
 }
