@@ -174,14 +174,14 @@ at::Tensor frozen_parts::rows(std::size_t place, const at::Tensor& ids) {
 at::Tensor frozen_parts::product(std::size_t weight, std::size_t bias,
                                  const at::Tensor& x) {
   at::Tensor y;
-  if (views_[weight].defined() || added_.contains(weight)) {
-    const auto matrix = filled(weight);
-    y = bias == no_place ? at::linear(x, matrix)
-                         : at::linear(x, matrix, filled(bias));
-  } else {
+  if (is_read_by_rows(weight)) {
     y = frozen_product(base_, weight, x);
     if (bias != no_place)
       y = y + filled(bias);
+  } else {
+    const auto matrix = filled(weight);
+    y = bias == no_place ? at::linear(x, matrix)
+                         : at::linear(x, matrix, filled(bias));
   }
   if (!beside_.contains(weight))
     return y;
@@ -191,6 +191,25 @@ at::Tensor frozen_parts::product(std::size_t weight, std::size_t bias,
   return beside(weight, {}, y.reshape({-1, y.size(-1)}),
                 x.reshape({-1, x.size(-1)}), tensor_use::alone)
     .reshape(y.sizes());
+}
+
+open_product frozen_parts::open(std::size_t weight, std::size_t bias,
+                                const at::Tensor& x) {
+  open_product to{.rows = x};
+  if (is_read_by_rows(weight)) {
+    to.base = base_;
+    to.place = weight;
+  } else {
+    to.weight = filled(weight);
+  }
+  if (bias != no_place)
+    to.bias = filled(bias);
+  if (const auto found = gather(weight)) {
+    to.inner =
+      into_side_terms(x, found->v, found->weights, found->ranks, found->scale);
+    to.u = found->u;
+  }
+  return to;
 }
 
 at::Tensor frozen_parts::beside(std::size_t place,
@@ -220,8 +239,16 @@ at::Tensor frozen_parts::routed(std::size_t layer, const at::Tensor& x) {
     layer, x);
 }
 
+bool frozen_parts::balances() const {
+  return blocks_ && blocks_->balances();
+}
+
 at::Tensor frozen_parts::balance() {
   return blocks_ ? blocks_->balance() : at::Tensor{};
+}
+
+std::vector<at::Tensor> frozen_parts::take_loads() {
+  return blocks_ ? blocks_->take_loads() : std::vector<at::Tensor>{};
 }
 
 } // namespace troupe::models

@@ -79,9 +79,13 @@ public:
   at::Tensor rows(std::size_t place, const at::Tensor& ids) override;
   at::Tensor product(std::size_t weight, std::size_t bias,
                      const at::Tensor& x) override;
+  open_product open(std::size_t weight, std::size_t bias,
+                    const at::Tensor& x) override;
   void begin(const pass_facts& x) override;
   at::Tensor routed(std::size_t layer, const at::Tensor& x) override;
+  bool balances() const override;
   at::Tensor balance() override;
+  std::vector<at::Tensor> take_loads() override;
 
 private:
   /// All that counts beside one tensor, behind each other.
@@ -103,6 +107,11 @@ private:
 
   at::Tensor bare(std::size_t place) const;
 
+  /// Whether it is read row by row, and is never there whole.
+  bool is_read_by_rows(std::size_t place) const {
+    return !views_[place].defined() && !added_.contains(place);
+  }
+
   /// With the weights that are added to it.
   at::Tensor filled(std::size_t place) const;
 
@@ -122,6 +131,10 @@ private:
 at::Tensor frozen_product(std::shared_ptr<const frozen_weights> base,
                           std::size_t place, const at::Tensor& x);
 
+/// y W, likewise.
+at::Tensor frozen_product_back(std::shared_ptr<const frozen_weights> base,
+                               std::size_t place, const at::Tensor& y);
+
 /// y + scale * sum of w_c * (x V_c^T) U_c: weights undefined, [terms] or [n x
 /// terms]; x [n x inputs], u [rank x outputs], v [rank x inputs]. One pass of
 /// the backend; torch's differentiable operators where the gradient is
@@ -133,5 +146,12 @@ at::Tensor with_side_terms(const at::Tensor& y, const at::Tensor& x,
                            std::vector<std::int64_t> ranks, double scale,
                            kernels::backend* arithmetic,
                            tensor_use y_is = tensor_use::shared);
+
+/// What of these goes into their U, with its scale: [n x rank]. By torch's
+/// operators.
+at::Tensor into_side_terms(const at::Tensor& x, const at::Tensor& v,
+                           const at::Tensor& weights,
+                           const std::vector<std::int64_t>& ranks,
+                           double scale);
 
 } // namespace troupe::models

@@ -97,4 +97,10 @@ at::Tensor frozen_product(std::shared_ptr<const frozen_weights> base,
     .reshape(sizes);
 }
 
+at::Tensor frozen_product_back(std::shared_ptr<const frozen_weights> base,
+                               std::size_t place, const at::Tensor& y) {
+  return frozen_function::apply(y, base, static_cast<std::int64_t>(place),
+                                true);
+}
+
 } // namespace troupe::models

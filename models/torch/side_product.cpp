@@ -31,14 +31,17 @@ at::Tensor of_ranks(const at::Tensor& weights, const extents& ranks) {
   return weights.index_select(-1, terms_of(ranks));
 }
 
+at::Tensor weighed_inner(const at::Tensor& x, const at::Tensor& v,
+                         const at::Tensor& weights, const extents& ranks) {
+  const auto inner = x.mm(v.t());
+  return weights.defined() ? inner * of_ranks(weights, ranks) : inner;
+}
+
 at::Tensor by_operators(const at::Tensor& y, const at::Tensor& x,
                         const at::Tensor& u, const at::Tensor& v,
                         const at::Tensor& weights, const extents& ranks,
                         double scale) {
-  auto inner = x.mm(v.t());
-  if (weights.defined())
-    inner = inner * of_ranks(weights, ranks);
-  return y + scale * inner.mm(u);
+  return y + scale * weighed_inner(x, v, weights, ranks).mm(u);
 }
 
 /// What went into a product.
@@ -213,6 +216,13 @@ at::Tensor with_side_terms(const at::Tensor& y, const at::Tensor& x,
       : at::ones({static_cast<std::int64_t>(ranks.size())}, at::kFloat);
   return side_function::apply(y, x, u, v, counted, ranks, scale, arithmetic,
                               y_is);
+}
+
+at::Tensor into_side_terms(const at::Tensor& x, const at::Tensor& v,
+                           const at::Tensor& weights,
+                           const std::vector<std::int64_t>& ranks,
+                           double scale) {
+  return scale * weighed_inner(x, v, weights, ranks);
 }
 
 } // namespace troupe::models

@@ -132,7 +132,7 @@ ERRORS = {
     "gate_without_tanh": ("their two maps are one", "comigs noisy four"),
     "variance_of_all": ("their balance is of a variance over n, not n - 1", "comigs noisy four"),
     "loads_may_vary": ("their balance is of weights alone", "comigs noisy four"),
-    "one_pass": ("the balance is of a whole batch, not pass by pass", "comigs passes"),
+    "pass_by_pass": ("the balance is of each pass, not of the batch", "comigs passes"),
     "bursts_by_visit": ("routers' bursts come by the steps of a visit", "comigs sync"),
     "routers_follow_schedule": ("the routers' rate falls as the experts' does", "comigs sync"),
     "routers_from_training_rows": ("routers learn from training rows", "comigs sync"),

@@ -121,16 +121,17 @@ def with_draws(rows, seed):
 
 
 def passes(rows, most):
-    """Rows that go forward together, their part of the targets, and which of them is the first."""
+    """Rows that have a balance together, their part of the targets, and which of them is the first: all, however many go
+    forward at once."""
     ids, targets = rows
-    most = len(ids) if not most or wrong("one_pass") else most
+    most = most if most and wrong("pass_by_pass") else len(ids)
     for at in range(0, len(ids), most):
         some = ids[at:at + most], targets[at:at + most]
         yield some, len(some[0]) / len(ids), at
 
 
 def gradient(visit, groups, batch):
-    """Of the loss with its balance of loads, which is one of each pass."""
+    """Of the loss with its balance of loads, which is that of the batch."""
     balance = 0.0 if wrong("balance_left_out") else visit.config.get("balance", 0.0)
     of, found = visit.model.nodes(visit.frozen), {name: 0.0 for name in groups}
     rows, seed = batch

@@ -91,8 +91,9 @@ double descend(const chunked_head& head, const foretold_tokens& x, double share,
   return sum;
 }
 
-at::Tensor whole_loss(const chunked_head& head, const foretold_tokens& x) {
-  return summed_cross_entropy(logits_of(head, x), x.targets);
+at::Tensor loss_to_bend(const chunked_head& head, const foretold_tokens& x) {
+  return summed_cross_entropy(head.network.open_logits(head.parts, x.states),
+                              x.targets, head.chunk);
 }
 
 scores score_tokens(const chunked_head& head, const foretold_tokens& x) {

@@ -7,6 +7,9 @@
 //   hidden states ─► chunk ─► logits ─► loss ─► its slope along the chunk
 //         ▲                                              │
 //         └────── the slopes of all chunks go back ◄─────┘
+//
+// Who differentiates slopes in turn has no such graph, and has each chunk's
+// logits made again (loss_slopes.cpp).
 
 #include <ATen/core/Tensor.h>
 
@@ -37,9 +40,8 @@ struct foretold_tokens {
 double descend(const chunked_head& head, const foretold_tokens& x, double share,
                const at::Tensor& beside = {});
 
-/// The summed cross-entropy as a tensor, of all targets at once: for who
-/// differentiates it twice.
-at::Tensor whole_loss(const chunked_head& head, const foretold_tokens& x);
+/// The summed cross-entropy as a tensor, for who differentiates it twice.
+at::Tensor loss_to_bend(const chunked_head& head, const foretold_tokens& x);
 
 /// Adds up in double and in the order of the targets. The first of equals is
 /// the guess.

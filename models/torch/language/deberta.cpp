@@ -48,7 +48,14 @@ public:
   }
 
   at::Tensor logits(model_parts& of, const at::Tensor& hidden) const override {
-    return encoder_logits(of, spec_, places_, hidden);
+    return of.product(places_.head, places_.head_bias,
+                      before_head(of, spec_, places_, hidden));
+  }
+
+  open_product open_logits(model_parts& of,
+                           const at::Tensor& hidden) const override {
+    return of.open(places_.head, places_.head_bias,
+                   before_head(of, spec_, places_, hidden));
   }
 
 private:

@@ -37,9 +37,8 @@ at::Tensor encoder_layer(model_parts& of, const language_spec& spec,
                        y + feed_forward(of, spec, layer, y), spec.epsilon);
 }
 
-at::Tensor encoder_logits(model_parts& of, const language_spec& spec,
-                          const model_places& places,
-                          const at::Tensor& hidden) {
+at::Tensor before_head(model_parts& of, const language_spec& spec,
+                       const model_places& places, const at::Tensor& hidden) {
   TROUPE_ASSERT(spec.has_head);
   auto y = hidden;
   if (places.transform != no_place) {
@@ -51,7 +50,7 @@ at::Tensor encoder_logits(model_parts& of, const language_spec& spec,
     y = layer_norm_of(of, places.transform_norm, places.transform_norm_bias, y,
                       spec.epsilon);
   }
-  return of.product(places.head, places.head_bias, y);
+  return y;
 }
 
 } // namespace troupe::models

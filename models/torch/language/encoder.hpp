@@ -22,7 +22,8 @@ at::Tensor encoder_layer(model_parts& of, const language_spec& spec,
                          const layer_places& layer, const at::Tensor& x,
                          const at::Tensor& seen);
 
-at::Tensor encoder_logits(model_parts& of, const language_spec& spec,
-                          const model_places& places, const at::Tensor& hidden);
+/// The head's own layer: what its matrix is multiplied with.
+at::Tensor before_head(model_parts& of, const language_spec& spec,
+                       const model_places& places, const at::Tensor& hidden);
 
 } // namespace troupe::models

@@ -45,6 +45,12 @@ public:
     return of.product(places_.head, places_.head_bias, hidden);
   }
 
+  open_product open_logits(model_parts& of,
+                           const at::Tensor& hidden) const override {
+    TROUPE_ASSERT(spec_.has_head);
+    return of.open(places_.head, places_.head_bias, hidden);
+  }
+
 private:
   at::Tensor attended(model_parts& of, const layer_places& layer,
                       const at::Tensor& x, const at::Tensor& there,

@@ -31,6 +31,10 @@ public:
   /// Of [n x width]: [n x vocabulary]. @pre spec().has_head
   virtual at::Tensor logits(model_parts& of,
                             const at::Tensor& hidden) const = 0;
+
+  /// The same, for who makes them some rows at a time. @pre likewise
+  virtual open_product open_logits(model_parts& of,
+                                   const at::Tensor& hidden) const = 0;
 };
 
 std::unique_ptr<language_network> make_language_network(const language_spec& x);

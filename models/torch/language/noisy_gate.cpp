@@ -57,13 +57,25 @@ at::Tensor chance_of_place(const at::Tensor& clean, const at::Tensor& noisy,
   return (at::erf(away) + 1) / 2;
 }
 
+at::Tensor variation_sums(const at::Tensor& weights, const at::Tensor& clean,
+                          const at::Tensor& noisy, std::int64_t most) {
+  const auto counts = weights.sum(0);
+  if (most == noisy.size(1))
+    return counts;
+  return at::cat({counts, chance_of_place(clean, noisy, most).sum(0)});
+}
+
+at::Tensor variation_of(const at::Tensor& sums, std::int64_t experts) {
+  const auto of_counts = squared_variation(sums.narrow(0, 0, experts));
+  if (sums.size(0) == experts)
+    return of_counts;
+  return of_counts + squared_variation(sums.narrow(0, experts, experts));
+}
+
 at::Tensor variation_balance(const at::Tensor& weights, const at::Tensor& clean,
                              const at::Tensor& noisy, std::int64_t most) {
-  const auto of_weights = squared_variation(weights.sum(0));
-  if (most == noisy.size(1))
-    return of_weights;
-  return of_weights
-         + squared_variation(chance_of_place(clean, noisy, most).sum(0));
+  return variation_of(variation_sums(weights, clean, noisy, most),
+                      noisy.size(1));
 }
 
 } // namespace troupe::models

@@ -41,8 +41,15 @@ at::Tensor squared_variation(const at::Tensor& x);
 at::Tensor chance_of_place(const at::Tensor& clean, const at::Tensor& noisy,
                            std::int64_t most);
 
-/// Variation of what experts count, and of how often they are chosen, which
-/// between all of them never varies. @pre there are rows
+/// What experts count, and how often they are chosen, which between all of them
+/// never varies: one behind the other, added up over rows.
+at::Tensor variation_sums(const at::Tensor& weights, const at::Tensor& clean,
+                          const at::Tensor& noisy, std::int64_t most);
+
+/// The variation of each. @pre there were rows
+at::Tensor variation_of(const at::Tensor& sums, std::int64_t experts);
+
+/// Of these rows. @pre there are some
 at::Tensor variation_balance(const at::Tensor& weights, const at::Tensor& clean,
                              const at::Tensor& noisy, std::int64_t most);
 

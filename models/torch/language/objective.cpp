@@ -48,17 +48,14 @@ public:
       const auto all = passes(which);
       // Of the whole batch: passes have unequal numbers of targets.
       const auto targets = static_cast<double>(targets_of(all));
-      double sum = 0, beside = 0;
-      for (const auto& pass : all) {
-        if (pass.targets.numel() == 0)
-          continue;
-        const auto states = forward(pass, drawn(pass, seed));
-        const auto term = balance_of(pass, all);
-        sum += descend(head(), states, 1 / targets, term);
-        if (term.defined())
-          beside += term.item<double>();
-      }
-      return targets > 0 ? sum / targets + beside : 0.0;
+      double sum = 0, balance = 0;
+      for_passes(all, seed, [&](const foretold_tokens& x) {
+        const auto term = learned().parts().balance();
+        sum += descend(head(), x, 1 / targets, term);
+        if (term.defined()) // Each pass has that of the batch.
+          balance = term.item<double>();
+      });
+      return targets > 0 ? sum / targets + balance : 0.0;
     });
     check_places();
     return loss;
@@ -68,17 +65,18 @@ public:
                      std::span<const float> direction) override {
     TROUPE_ASSERT(!which.empty() && direction.size() == parameters().size());
     return guarded_step(which.size(), [&]() -> result<void> {
-      const auto all = passes(which);
+      // A balance is bent by all passes together: they are one then. No method
+      // asks for it.
+      const auto all = learned().parts().balances()
+                         ? passes_of(rows(), split::train, which, which.size())
+                         : passes(which);
       const auto targets = static_cast<double>(targets_of(all));
-      for (const auto& pass : all) {
-        if (pass.targets.numel() == 0)
-          continue;
-        auto loss =
-          whole_loss(head(), forward(pass, drawn(pass, seed))) / targets;
-        if (const auto term = balance_of(pass, all); term.defined())
+      for_passes(all, seed, [&](const foretold_tokens& x) {
+        auto loss = loss_to_bend(head(), x) / targets;
+        if (const auto term = learned().parts().balance(); term.defined())
           loss = loss + term;
         bend(loss, direction);
-      }
+      });
       return {};
     });
   }
@@ -94,7 +92,7 @@ public:
         return kept_loss{};
       pass.is_kept = true;
       const auto targets = static_cast<double>(pass.targets.numel());
-      const auto sum = whole_loss(head(), forward(pass, drawn(pass, seed)));
+      const auto sum = loss_to_bend(head(), forward(pass, drawn(pass, seed)));
       return kept_loss{.loss = sum.item<double>() / targets,
                        .gradient = keep(sum / targets, which.size())};
     });
@@ -140,18 +138,55 @@ private:
             .targets = x.targets};
   }
 
-  /// Of the pass that went forward last, by its part of all tokens: it is of
-  /// means over a pass, and no sum over its rows. Undefined: none has a slope.
-  at::Tensor balance_of(const language_pass& x,
-                        const std::vector<language_pass>& all) {
-    const auto balance = learned().parts().balance();
-    if (!balance.defined())
-      return balance;
-    std::int64_t tokens = 0;
-    for (const auto& pass : all)
-      tokens += tokens_of(pass);
-    return balance
-           * (static_cast<double>(tokens_of(x)) / static_cast<double>(tokens));
+  /// Calls f(what is foretold) for each pass, unless nothing is of any. Those
+  /// without targets have their part in a balance.
+  template <class Function>
+  void for_passes(const std::vector<language_pass>& all, std::uint64_t seed,
+                  Function f) {
+    if (targets_of(all) == 0)
+      return;
+    const auto beside = loads_beside(all, seed);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      auto facts = drawn(all[i], seed);
+      if (!beside.empty())
+        facts.loads_beside = beside[i];
+      else if (all[i].targets.numel() == 0)
+        continue;
+      f(forward(all[i], facts));
+    }
+  }
+
+  /// A balance is a function of sums over all tokens of a batch, and what is
+  /// along a pass's part of them is the pass's. So all go forward once more
+  /// before. Of each pass: what the others' loads add up to, layer after layer.
+  /// None: no balance has a slope, or the pass is the batch.
+  std::vector<std::vector<at::Tensor>>
+  loads_beside(const std::vector<language_pass>& all, std::uint64_t seed) {
+    auto& parts = learned().parts();
+    if (all.size() < 2 || !c10::GradMode::is_enabled() || !parts.balances())
+      return {};
+    const c10::NoGradGuard no_grad;
+    std::vector<std::vector<at::Tensor>> loads;
+    std::vector<at::Tensor> sums;
+    for (const auto& pass : all) {
+      auto facts = drawn(pass, seed);
+      facts.is_counted = true;
+      forward(pass, facts);
+      loads.push_back(parts.take_loads());
+      if (sums.empty())
+        sums = loads.back();
+      else
+        for (std::size_t i = 0; i < loads.back().size(); ++i)
+          sums[i] = sums[i] + loads.back()[i];
+    }
+    // Where nothing was there all is beside it.
+    for (auto& own : loads) {
+      auto beside = sums;
+      for (std::size_t i = 0; i < own.size(); ++i)
+        beside[i] = sums[i] - own[i];
+      own = std::move(beside);
+    }
+    return loads;
   }
 
   /// For what routers say of a row.

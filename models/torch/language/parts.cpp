@@ -33,6 +33,13 @@ public:
     return at::linear(x, tensor(weight), tensor(bias));
   }
 
+  open_product open(std::size_t weight, std::size_t bias,
+                    const at::Tensor& x) override {
+    return {.rows = x,
+            .weight = tensor(weight),
+            .bias = bias == no_place ? at::Tensor{} : tensor(bias)};
+  }
+
 private:
   const at::Tensor& tensor(std::size_t place) const {
     TROUPE_ASSERT(place < tensors_.size());

@@ -71,9 +71,4 @@ std::int64_t targets_of(const std::vector<language_pass>& passes) {
   return sum;
 }
 
-std::int64_t tokens_of(const language_pass& x) {
-  return x.x.there.defined() ? x.x.there.sum().item<std::int64_t>()
-                             : x.x.ids.numel();
-}
-
 } // namespace troupe::models

@@ -34,7 +34,4 @@ std::vector<language_pass> passes_of(const token_rows& from, split part,
 /// Of all passes together.
 std::int64_t targets_of(const std::vector<language_pass>& passes);
 
-/// Tokens that are there.
-std::int64_t tokens_of(const language_pass& x);
-
 } // namespace troupe::models

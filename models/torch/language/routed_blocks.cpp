@@ -120,6 +120,25 @@ at::Tensor load_balance(const at::Tensor& logits, const at::Tensor& order,
     .mean();
 }
 
+at::Tensor load_sums(const at::Tensor& logits, const at::Tensor& order) {
+  const auto counts = at::bincount(order.reshape({-1}), {}, logits.size(1));
+  return at::cat(
+    {counts.to(logits.scalar_type()), at::softmax(logits, 1).sum(0)});
+}
+
+at::Tensor balance_of_sums(const at::Tensor& sums, std::int64_t most,
+                           std::span<const double> rates) {
+  const auto experts = static_cast<std::int64_t>(rates.size());
+  TROUPE_ASSERT(sums.size(0) == 2 * experts);
+  const auto counts = sums.narrow(0, 0, experts).detach();
+  const auto tokens = counts.sum() / static_cast<double>(most);
+  const auto parts =
+    counts / tokens
+    * at::tensor(at::ArrayRef<double>{rates.data(), rates.size()},
+                 sums.options().requires_grad(false));
+  return parts.dot(sums.narrow(0, experts, experts)) / tokens;
+}
+
 routed_blocks::routed_blocks(const language_spec& spec,
                              const routing_options& how,
                              std::vector<at::Tensor> routers)
@@ -141,6 +160,9 @@ void routed_blocks::begin(const pass_facts& x) {
   there_ = x.there.defined() ? x.there.reshape({-1}).nonzero().squeeze(1)
                              : at::Tensor{};
   is_scored_ = x.is_scored;
+  is_counted_ = x.is_counted;
+  beside_ = x.loads_beside;
+  loads_.clear();
   draws_ = x.draws;
   balance_ = at::Tensor{};
 }
@@ -191,30 +213,52 @@ expert_choice routed_blocks::choose_at(std::size_t layer, const at::Tensor& x,
   return choice;
 }
 
-at::Tensor routed_blocks::loads_of(const gate_logits& logits,
+// What each expert has of a token's choice: of all, or of those kept alone.
+at::Tensor routed_blocks::counted(const at::Tensor& said,
+                                  const at::Tensor& order) const {
+  if (!how_.balance_of_kept)
+    return said;
+  return at::zeros_like(said).scatter(1, order, said.gather(1, order));
+}
+
+at::Tensor routed_blocks::sums_of(const gate_logits& logits,
+                                  const expert_choice& choice) const {
+  if (is_noisy())
+    return variation_sums(of_those_there(choice.weights),
+                          of_those_there(logits.clean),
+                          of_those_there(logits.noisy), most_);
+  const auto order = of_those_there(choice.order);
+  return load_sums(counted(of_those_there(logits.clean), order), order);
+}
+
+at::Tensor routed_blocks::loads_of(std::size_t layer, const gate_logits& logits,
                                    const expert_choice& choice) const {
+  if (!beside_.empty()) {
+    const auto sums = sums_of(logits, choice) + beside_.at(layer);
+    return is_noisy()
+             ? variation_of(sums, static_cast<std::int64_t>(how_.experts))
+             : balance_of_sums(sums, most_, rates_);
+  }
   if (is_noisy())
     return variation_balance(of_those_there(choice.weights),
                              of_those_there(logits.clean),
                              of_those_there(logits.noisy), most_);
-  const auto said = of_those_there(logits.clean);
   const auto order = of_those_there(choice.order);
-  if (!how_.balance_of_kept)
-    return load_balance(said, order, rates_);
-  return load_balance(
-    at::zeros_like(said).scatter(1, order, said.gather(1, order)), order,
-    rates_);
+  return load_balance(counted(of_those_there(logits.clean), order), order,
+                      rates_);
 }
 
-void routed_blocks::add_loads(const gate_logits& logits,
+void routed_blocks::add_loads(std::size_t layer, const gate_logits& logits,
                               const expert_choice& choice) {
-  const auto loads = loads_of(logits, choice);
+  if (is_counted_)
+    return loads_.push_back(sums_of(logits, choice));
+  const auto loads = loads_of(layer, logits, choice);
   balance_ = balance_.defined() ? balance_ + loads : loads;
 }
 
-bool routed_blocks::is_balanced() const {
-  return balances_ && !is_scored_ && c10::GradMode::is_enabled()
-         && !(there_.defined() && there_.numel() == 0);
+bool routed_blocks::has_loads() const {
+  return !is_scored_ && !(there_.defined() && there_.numel() == 0)
+         && (is_counted_ || (balances_ && c10::GradMode::is_enabled()));
 }
 
 // What padding chooses counts nowhere: its states are numbers without a
@@ -241,8 +285,8 @@ void routed_blocks::note(std::size_t layer, const gate_logits& logits,
     to.first_places +=
       static_cast<double>(first.eq(0).sum().item<std::int64_t>());
     to.tokens += static_cast<double>(chances.numel());
-  } else if (is_balanced() && !how_.balance_on_output) {
-    add_loads(logits, choice);
+  } else if (has_loads() && !how_.balance_on_output) {
+    add_loads(layer, logits, choice);
   }
 }
 
@@ -301,9 +345,9 @@ at::Tensor routed_blocks::forward(model_parts& of, const expert_terms& by,
   }
   if (choice.kept.defined())
     y = y * choice.kept;
-  if (how_.balance_on_output && chooses() && is_balanced()) {
+  if (how_.balance_on_output && chooses() && has_loads()) {
     const auto logits = linear_logits(layer, y);
-    add_loads({.clean = logits, .noisy = logits}, choose(logits, most_));
+    add_loads(layer, {.clean = logits, .noisy = logits}, choose(logits, most_));
   }
   return y.reshape(down.sizes());
 }

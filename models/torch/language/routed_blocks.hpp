@@ -19,6 +19,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "models/inner_adapters.hpp"
@@ -50,6 +51,14 @@ std::vector<double> balance_rates(const routing_options& how);
 at::Tensor load_balance(const at::Tensor& logits, const at::Tensor& order,
                         std::span<const double> rates);
 
+/// What that is made of: how many chose each expert, and behind it the summed
+/// chances.
+at::Tensor load_sums(const at::Tensor& logits, const at::Tensor& order);
+
+/// Of the sums over all passes of a batch, in which each token chose so many.
+at::Tensor balance_of_sums(const at::Tensor& sums, std::int64_t most,
+                           std::span<const double> rates);
+
 /// y, and what an expert's factors beside a tensor make of x; all are rows.
 using expert_terms =
   std::function<at::Tensor(std::uint32_t expert, std::size_t weight,
@@ -70,9 +79,17 @@ public:
   at::Tensor forward(model_parts& of, const expert_terms& by, std::size_t layer,
                      const at::Tensor& x);
 
+  bool balances() const noexcept {
+    return balances_ && chooses();
+  }
+
   /// As model_parts has it: a mean over layers, or the sum where gates are
   /// noisy.
   at::Tensor balance();
+
+  std::vector<at::Tensor> take_loads() {
+    return std::exchange(loads_, {});
+  }
 
   /// Routers that are left out let all experts count the same.
   void leave_out(bool out) noexcept {
@@ -123,10 +140,14 @@ private:
                           std::int64_t tokens);
   void note(std::size_t layer, const gate_logits& logits,
             const expert_choice& choice);
-  at::Tensor loads_of(const gate_logits& logits,
+  at::Tensor sums_of(const gate_logits& logits,
+                     const expert_choice& choice) const;
+  at::Tensor loads_of(std::size_t layer, const gate_logits& logits,
                       const expert_choice& choice) const;
-  void add_loads(const gate_logits& logits, const expert_choice& choice);
-  bool is_balanced() const;
+  at::Tensor counted(const at::Tensor& said, const at::Tensor& order) const;
+  void add_loads(std::size_t layer, const gate_logits& logits,
+                 const expert_choice& choice);
+  bool has_loads() const;
   at::Tensor of_those_there(const at::Tensor& x) const;
   mixture mix(const expert_terms& by, const layer_places& at,
               const expert_choice& choice, const at::Tensor& x,
@@ -142,6 +163,9 @@ private:
   bool is_out_ = false;
   at::Tensor there_; ///< Rows of tokens, Long; undefined: all.
   bool is_scored_ = false;
+  bool is_counted_ = false;
+  std::vector<at::Tensor> beside_; ///< Loads; none: this pass is all.
+  std::vector<at::Tensor> loads_;  ///< Of a pass that is counted.
   std::optional<pass_draws> draws_;
   at::Tensor balance_; ///< Summed over layers; undefined: none yet.
   std::vector<layer_sums> seen_;

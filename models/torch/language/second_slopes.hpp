@@ -10,7 +10,11 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
+
 namespace troupe::models {
+
+struct open_product;
 
 /// silu(gate) * up.
 at::Tensor gated_by_silu(const at::Tensor& up, const at::Tensor& gate);
@@ -27,7 +31,9 @@ at::Tensor layer_norm_by_frozen(const at::Tensor& x, const at::Tensor& weight,
                                 const at::Tensor& bias, double epsilon);
 
 /// Of logits [n x classes] and targets [n], Long, which are among the classes.
-at::Tensor summed_cross_entropy(const at::Tensor& logits,
-                                const at::Tensor& targets);
+/// The logits of so many rows are there at once, also while slopes are bent.
+at::Tensor summed_cross_entropy(const open_product& logits,
+                                const at::Tensor& targets,
+                                std::int64_t at_once);
 
 } // namespace troupe::models

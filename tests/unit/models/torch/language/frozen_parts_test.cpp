@@ -14,6 +14,7 @@
 
 #include "core/bf16.hpp"
 #include "models/language/base.hpp"
+#include "models/torch/language/second_slopes.hpp"
 #include "tests/support/small_adapters.hpp"
 #include "tests/support/tiny_language.hpp"
 
@@ -230,6 +231,41 @@ TEST(frozen_parts, have_factors_beside_rows_and_the_whole_as_beside_products) {
       composed = dense(*base);
       expect();
     }
+}
+
+// Some rows at a time, of what is kept and of what learns beside it.
+TEST(frozen_parts, have_losses_that_bend_as_those_of_their_products) {
+  const auto targets = at::tensor({4., 0., 3., 1.}, at::kLong);
+  for (const auto type : types) {
+    SCOPED_TRACE(facts_of(type).name);
+    const auto base = base_of(type);
+    const auto slopes = [&](bool is_open) {
+      frozen_parts parts{base};
+      const auto u = some_rows({2, outputs}, 1).requires_grad_(),
+                 v = some_rows({2, inputs}, 2).requires_grad_(),
+                 x = some_rows({4, inputs}).requires_grad_();
+      std::map<std::size_t, std::vector<frozen_parts::attached_factors>> beside;
+      beside[0].push_back({.u = u, .v = v, .scale = 2});
+      parts.attach(std::move(beside), 1, nullptr);
+      const auto loss =
+        is_open ? summed_cross_entropy(parts.open(0, 1, x), targets, 3)
+                : at::cross_entropy_loss(parts.product(0, 1, x), targets, {},
+                                         at::Reduction::Sum);
+      auto all = torch::autograd::grad({loss}, {x, u, v}, {}, true, true);
+      auto sum = at::zeros({});
+      for (const auto& slope : all)
+        sum = sum + slope.square().sum();
+      for (const auto& bent : torch::autograd::grad({sum}, {x, u, v}))
+        all.push_back(bent);
+      return all;
+    };
+    const auto ours = slopes(true), theirs = slopes(false);
+    for (std::size_t i = 0; i < theirs.size(); ++i) {
+      const auto size = theirs[i].abs().max().item<double>();
+      EXPECT_GT(size, 0.01) << i;
+      EXPECT_LT(apart(ours[i], theirs[i]), 1e-5 * (1 + size)) << i;
+    }
+  }
 }
 
 } // namespace troupe::models::frozen_parts_test

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -27,10 +28,11 @@ const auto& rows = scene_rows;
 struct way {
   bool of_labels = false;
   bool by_backend = true;
+  std::uint32_t chunk = language_config{}.chunk;
 };
 
 constexpr way all_ways[] = {
-  {false, true}, {false, false}, {true, true}, {true, false}};
+  {false, true}, {false, true, 3}, {false, false}, {true, true}, {true, false}};
 
 std::unique_ptr<objective> model_of(std::string_view config, bool of_labels,
                                     const language_config& how = {}) {
@@ -129,8 +131,9 @@ void for_all(Function f) {
   for (const auto config : test::tiny_models)
     for (const auto& how : all_ways) {
       SCOPED_TRACE(std::string{config} + (how.of_labels ? ", labels" : "")
-                   + (how.by_backend ? ", by a backend" : ""));
-      f(kept_scene{model_of(config, how.of_labels), how});
+                   + (how.by_backend ? ", by a backend" : "") + ", by "
+                   + std::to_string(how.chunk));
+      f(kept_scene{model_of(config, how.of_labels, {.chunk = how.chunk}), how});
     }
 }
 
@@ -179,6 +182,19 @@ TEST(kept_slopes, of_one_group_bend_where_they_were_taken) {
     EXPECT_GT(largest_of(expected), 1e-4);
     expect_alike(x.curve_late(direction), expected, 1e-5);
   });
+}
+
+TEST(kept_slopes, bend_alike_whatever_goes_through_the_head_at_once) {
+  for (const auto config : test::tiny_models) {
+    SCOPED_TRACE(config);
+    const auto bent = [&](std::uint32_t chunk) {
+      kept_scene x{model_of(config, false, {.chunk = chunk}), {}};
+      return x.curve_late(draw(x.model->parameters().size(), 3));
+    };
+    const auto expected = bent(256);
+    for (const std::uint32_t chunk : {1u, 3u, 10u})
+      expect_alike(bent(chunk), expected, 1e-6);
+  }
 }
 
 TEST(kept_slopes, are_of_one_pass_alone) {

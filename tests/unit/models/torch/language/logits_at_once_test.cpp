@@ -1,8 +1,10 @@
 // What a head says of one token is as long as the vocabulary: of a batch it
-// never exists at once, in training, beside factors and in scoring.
+// never exists at once, in training, beside factors, where slopes are bent and
+// in scoring.
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <numeric>
@@ -55,6 +57,19 @@ std::unique_ptr<objective> made(const language_config& how) {
     .value();
 }
 
+/// With factors beside its attention.
+std::unique_ptr<objective> adapted() {
+  auto model = made({});
+  const auto plan =
+    planned(model->inside()->base_list(),
+            {.rank = 1, .bias = false, .layers = {"attn.c_attn"}});
+  EXPECT_TRUE(
+    model->inside()->attach({{.name = "adapter", .plan = plan}}, nullptr));
+  const auto values = draw(model->parameters().size(), 5);
+  std::ranges::copy(values, model->parameters().begin());
+  return model;
+}
+
 /// Over one chunk of targets, and over two: what the second takes beside the
 /// first is no logits.
 template <class Step>
@@ -82,15 +97,36 @@ TEST(logits, of_a_batch_that_all_weights_learn_are_never_there_at_once) {
 }
 
 TEST(logits, of_a_batch_that_factors_learn_are_never_there_at_once) {
-  const auto model = made({});
-  const auto plan =
-    planned(test::base_by_rule(test::tiny_spec(wide_gpt2))->tensors(),
-            {.rank = 1, .bias = false, .layers = {"attn.c_attn"}});
-  ASSERT_TRUE(
-    model->inside()->attach({{.name = "adapter", .plan = plan}}, nullptr));
+  const auto model = adapted();
   expect_one_chunk_at_once([&](const row_list& rows) {
     const auto loss = model->backward(rows, 1);
     EXPECT_TRUE(loss) << loss.error().context;
+  });
+}
+
+TEST(logits, of_a_batch_whose_slopes_are_bent_are_never_there_at_once) {
+  for (const bool trained : {false, true}) {
+    const auto model = trained ? made({.trained = true}) : adapted();
+    const auto direction = draw(model->parameters().size(), 3);
+    expect_one_chunk_at_once([&](const row_list& rows) {
+      const auto done = model->curve(rows, 1, direction);
+      EXPECT_TRUE(done) << done.error().context;
+    });
+  }
+}
+
+// As PF2LoRA has it: others go there and back before it is bent.
+TEST(logits, of_a_batch_whose_slopes_are_kept_are_never_there_at_once) {
+  const auto model = adapted();
+  const auto direction = draw(model->parameters().size(), 3);
+  expect_one_chunk_at_once([&](const row_list& rows) {
+    const auto kept = model->backward_and_keep(rows, 1);
+    ASSERT_TRUE(kept) << kept.error().context;
+    ASSERT_TRUE(kept->gradient);
+    const auto loss = model->backward(rows, 1);
+    EXPECT_TRUE(loss) << loss.error().context;
+    const auto done = kept->gradient->curve(direction);
+    EXPECT_TRUE(done) << done.error().context;
   });
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "models/torch/language/norms.hpp"
+#include "models/torch/language/parts.hpp"
 #include "models/torch/language/rotary.hpp"
 
 namespace troupe::models::second_slopes_test {
@@ -49,13 +50,13 @@ at::Tensor layer_by_operators(const at::Tensor& x) {
   return at::layer_norm(x, {x.size(-1)}, weight_of(x), bias_of(x), epsilon);
 }
 
-/// Rows of logits that may lie apart.
-at::Tensor logits_of(const at::Tensor& x) {
+/// Rows that may lie apart.
+at::Tensor rows_of(const at::Tensor& x) {
   return x.dim() == 3 ? x.select(1, 0) : x;
 }
 
-at::Tensor targets_of(const at::Tensor& logits) {
-  return at::arange(logits.size(0), at::kLong).remainder(logits.size(1));
+at::Tensor targets_of(const at::Tensor& rows) {
+  return at::arange(rows.size(0), at::kLong).remainder(rows.size(1));
 }
 
 /// Widths are odd: something is behind what is turned.
@@ -112,16 +113,31 @@ const function plain_layer_norms = [](const tensors& x) {
   return rms_by_operators(centred) + bias_of(centred);
 };
 
-const twin of_losses{"cross_entropy", 1, false,
-                     [](const tensors& x) {
-                       const auto logits = logits_of(x[0]);
-                       return summed_cross_entropy(logits, targets_of(logits));
-                     },
-                     [](const tensors& x) {
-                       const auto logits = logits_of(x[0]);
-                       return at::cross_entropy_loss(logits, targets_of(logits),
-                                                     {}, at::Reduction::Sum);
-                     }};
+/// Of a head whose sides, bias and factors are all of these rows.
+open_product head_of(const at::Tensor& x) {
+  const auto few = std::min<std::int64_t>(3, x.size(1));
+  return {.rows = x.narrow(1, 0, few),
+          .weight = x.narrow(0, 0, few).t(),
+          .bias = x.select(0, 3),
+          .inner = x.narrow(1, x.size(1) - 1, 1),
+          .u = x.narrow(0, 4, 1)};
+}
+
+at::Tensor loss_by_operators(const open_product& x) {
+  const auto logits = x.rows.mm(x.weight.t()) + x.inner.mm(x.u) + x.bias;
+  return at::cross_entropy_loss(logits, targets_of(logits), {},
+                                at::Reduction::Sum);
+}
+
+/// No whole number of them goes through the head at once.
+const twin of_losses{
+  "cross_entropy", 1, false,
+  [](const tensors& x) {
+    const auto rows = rows_of(x[0]);
+    return summed_cross_entropy(head_of(rows), targets_of(rows),
+                                rows.size(0) / 2 - 1);
+  },
+  [](const tensors& x) { return loss_by_operators(head_of(rows_of(x[0]))); }};
 
 const twin twins[] = {
   of_gates,
@@ -259,10 +275,26 @@ TEST(second_slopes, are_of_rows_of_any_width) {
 
 // What no share is left of has a loss all the same.
 TEST(second_slopes, are_of_losses_beyond_what_shares_can_say) {
-  const auto logits = at::tensor({0., 300., 300.}, at::kFloat).reshape({1, 3});
+  const open_product logits{
+    .rows = at::ones({1, 1}),
+    .weight = at::tensor({0., 300., 300.}, at::kFloat).reshape({3, 1})};
   const auto target = at::zeros({1}, at::kLong);
-  EXPECT_NEAR(summed_cross_entropy(logits, target).item<double>(),
+  EXPECT_NEAR(summed_cross_entropy(logits, target, 1).item<double>(),
               300 + std::log(2.), 1e-4);
+}
+
+// A graph that is there twice has the shares of its last rows once.
+TEST(second_slopes, of_losses_are_the_same_again) {
+  for (const std::int64_t at_once : {1, 4, 7, 9}) {
+    const auto x = at::randn({7, 5}, at::kDouble).requires_grad_(true);
+    const auto loss = summed_cross_entropy(head_of(x), targets_of(x), at_once);
+    const auto slopes = torch::autograd::grad({loss}, {x}, {}, true, true);
+    const auto bent = [&] {
+      return torch::autograd::grad({slopes[0].square().sum()}, {x}, {}, true);
+    };
+    const auto first = bent();
+    EXPECT_TRUE(at::equal(bent()[0], first[0])) << at_once;
+  }
 }
 
 TEST(second_slopes, are_there_where_one_slope_alone_is_bent) {
