@@ -102,7 +102,7 @@ result<void> check_rope(const rope_spec& x, std::uint32_t head_width,
     return refuse_spec(origin, "rotary embeddings are scaled by "
                                  + std::to_string(x.factor)
                                  + "; a factor from 1 would do");
-  if (x.scaling == rope_spec::scaling_kind::llama3
+  if (x.scaling != rope_spec::scaling_kind::linear
       && (!(x.low > 0) || !(x.high > x.low) || !std::isfinite(x.high)
           || x.original_context == 0))
     return refuse_spec(
@@ -111,6 +111,10 @@ result<void> check_rope(const rope_spec& x, std::uint32_t head_width,
                 + " over a context of " + std::to_string(x.original_context)
                 + "; a first number above 0 and below the second, "
                   "and a context from 1 would do");
+  if (!(x.length > 0) || !std::isfinite(x.length))
+    return refuse_spec(origin, "what rotary embeddings turn becomes "
+                                 + std::to_string(x.length)
+                                 + " times as long; a number above 0 would do");
   return {};
 }
 

@@ -28,14 +28,18 @@ enum class activation_kind : std::uint8_t { gelu, gelu_tanh, silu, relu };
 
 /// Rotary embeddings.
 struct rope_spec {
-  enum class scaling_kind : std::uint8_t { none, linear, llama3 };
+  enum class scaling_kind : std::uint8_t { none, linear, llama3, yarn };
 
   double base = 10000;
   std::uint32_t width = 0; ///< Of each head's first values that are turned;
                            ///< even.
   scaling_kind scaling = scaling_kind::none;
+  /// Waves that turn fewer than `low` times in the context of before are
+  /// `factor` times as long, those that turn more than `high` times stay.
   double factor = 1, low = 1, high = 4;
   std::uint32_t original_context = 0;
+  bool whole_pairs = true; ///< Of `yarn`: its ramp begins and ends at a pair.
+  double length = 1; ///< Of what is turned; of `yarn` it is not what it was.
 
   friend bool operator==(const rope_spec&, const rope_spec&) = default;
 };

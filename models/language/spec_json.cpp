@@ -2,6 +2,7 @@
 // library begin with.
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/text.hpp"
 #include "models/language/spec.hpp"
@@ -83,6 +84,23 @@ language_spec gpt2_of(spec_keys& keys) {
   return x;
 }
 
+/// How long what is turned becomes is said, or follows from the factor.
+void read_yarn(spec_keys& keys, const std::string& where, rope_spec& x) {
+  x.scaling = rope_spec::scaling_kind::yarn;
+  x.low = keys.number_or(where + "beta_slow", 1);
+  x.high = keys.number_or(where + "beta_fast", 32);
+  x.original_context = keys.count(where + "original_max_position_embeddings");
+  x.whole_pairs = keys.flag_or(where + "truncate", true);
+  const auto grown = [&](double by) {
+    return 0.1 * by * std::log(std::max(x.factor, 1.)) + 1;
+  };
+  const auto over = keys.number_or(where + "mscale", 0),
+             below = keys.number_or(where + "mscale_all_dim", 0);
+  const bool is_ratio = over != 0 && below != 0;
+  x.length = keys.number_or(where + "attention_factor",
+                            is_ratio ? grown(over) / grown(below) : grown(1));
+}
+
 /// In "rope_scaling" of most files, in "rope_parameters" of newer ones.
 rope_spec rope_of(spec_keys& keys, std::uint32_t head_width) {
   const std::string where =
@@ -109,9 +127,11 @@ rope_spec rope_of(spec_keys& keys, std::uint32_t head_width) {
     x.low = keys.number_or(where + "low_freq_factor", 1);
     x.high = keys.number_or(where + "high_freq_factor", 4);
     x.original_context = keys.count(where + "original_max_position_embeddings");
+  } else if (kind == "yarn") {
+    read_yarn(keys, where, x);
   } else {
     keys.refuse(where + "rope_type", "is " + in_quotes(shortened(kind)),
-                "\"default\", \"linear\" or \"llama3\"");
+                "\"default\", \"linear\", \"llama3\" or \"yarn\"");
   }
   return x;
 }

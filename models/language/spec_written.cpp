@@ -75,12 +75,17 @@ void add_llama(const language_spec& x, json& to) {
     return;
   auto scaling = json::object();
   const bool is_linear = x.rope.scaling == rope_spec::scaling_kind::linear;
-  scaling.add("rope_type", is_linear ? "linear" : "llama3");
+  const bool is_yarn = x.rope.scaling == rope_spec::scaling_kind::yarn;
+  scaling.add("rope_type", is_linear ? "linear" : is_yarn ? "yarn" : "llama3");
   scaling.add("factor", x.rope.factor);
   if (!is_linear) {
-    scaling.add("low_freq_factor", x.rope.low);
-    scaling.add("high_freq_factor", x.rope.high);
+    scaling.add(is_yarn ? "beta_slow" : "low_freq_factor", x.rope.low);
+    scaling.add(is_yarn ? "beta_fast" : "high_freq_factor", x.rope.high);
     scaling.add("original_max_position_embeddings", x.rope.original_context);
+  }
+  if (is_yarn) {
+    scaling.add("truncate", x.rope.whole_pairs);
+    scaling.add("attention_factor", x.rope.length);
   }
   to.add("rope_scaling", std::move(scaling));
 }

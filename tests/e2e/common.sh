@@ -153,6 +153,25 @@ learned() { # FOLDER NAME FILE SETTINGS…: trains a model for one round, and wr
     fail "the model '$2' cannot be exported"
 }
 
+# In the place of models and corpora that publications have and nobody here: users, tasks and places are as many, and files
+# are as others write them. Published examples among those in EXAMPLES find them in TO.
+as_published() { # FOLDER TO EXAMPLES
+  local one i=0 tongues=(de fr it nl)
+  learned "$2" gpt2 "$3/comigs/pretrain.toml" --set layers=1 --set embedding=32 --set heads=2 --set batch_size=1 \
+    --set local_steps=1 --set context=512 --set test_share=0.1
+  learned "$2" Llama-3.2-1B "$3/comigs/pretrain.toml" --set architecture=llama --set layers=1 --set embedding=32 --set heads=2 \
+    --set batch_size=1 --set local_steps=1
+  python3 -B "$here/published_models.py" "$2" || fail "there are no stand-ins of what is published"
+  for one in gpt2-medium gpt2-xl; do ln -s gpt2 "$2/models/$one"; done
+  ln -s roberta-base "$2/models/roberta-large"
+  for one in multilingual/{de,fr,it,nl} slimpajama/{stackexchange,github,arxiv,book} ag_news/{world,sports,business,science} \
+    common_corpus/{youtube,books,tenders,patents}; do
+    mkdir -p "$2/corpora/${one%/*}"
+    ln -s "$1/languages/${tongues[i++ % 4]}" "$2/corpora/$one"
+  done
+  sed -i -E "s#([\"=])(corpora|models)/#\1$2/\2/#g" "$3"/*/*published*.toml
+}
+
 # -- what is refused -----------------------------------------------------------------
 refused() { # CODE TEXT ARGUMENTS…
   local code=0

@@ -100,38 +100,13 @@ short() { # FILE: settings after which a run of it takes a second
        "--set evaluate_every=$every --set local_epochs=1 --format json"
 }
 
-# In the place of models and corpora that publications have and nobody here: users, tasks and places are as many.
-as_published() { # FOLDER TO EXAMPLES
-  local one i tongues=(de fr it nl)
-  mkdir -p "$2/corpora"
-  learned "$2" gpt2 "$3/comigs/pretrain.toml" --set layers=1 --set embedding=32 --set heads=2 --set batch_size=1 \
-    --set local_steps=1 --set context=512 --set test_share=0.1
-  learned "$2" Llama-3.2-1B "$3/comigs/pretrain.toml" --set architecture=llama --set layers=1 --set embedding=32 --set heads=2 \
-    --set batch_size=1 --set local_steps=1
-  learned "$2" roberta-base "$scratch/encoder.toml" --set context=512
-  for one in gpt2-medium gpt2-xl; do ln -s gpt2 "$2/models/$one"; done
-  for one in roberta-large deberta-v3-base; do ln -s roberta-base "$2/models/$one"; done
-  for one in cola mnli sst2 qqp qnli; do ln -s "$1/sections" "$2/corpora/$one"; done
-  for one in squad_v1 squad_v2; do ln -s "$1/fields" "$2/corpora/$one"; done
-  for one in webnlg e2e; do
-    mkdir "$2/corpora/$one"
-    for i in {0..7}; do ln -s "$1/describe/$((i % 4 + 1)).jsonl" "$2/corpora/$one/$i.jsonl"; done
-  done
-  for one in multilingual/{de,fr,it,nl} slimpajama/{stackexchange,github,arxiv,book} ag_news/{world,sports,business,science} \
-    common_corpus/{youtube,books,tenders,patents}; do
-    mkdir -p "$2/corpora/${one%/*}"
-    ln -s "$1/languages/${tongues[i++ % 4]}" "$2/corpora/$one"
-  done
-  sed -i -E "s#([\"=])(corpora|models)/#\1$2/\2/#g" "$3"/*/*published*.toml
-}
-
 declare -A tried # By the whole command, where it stands.
 try() { # WHERE ARGUMENTS…
   # What a network brings is for who asks for it.
   case "${*:2}" in
     "data language"* | *build/language*) echo "$1: left out"; return ;;
   esac
-  # Those as published are of ten hours: each of their rows is read, over others' texts and models.
+  # Those as published are of ten hours: each of their rows is read, over stand-ins; published.sh makes a round of some.
   [[ ${*:2} = "run "*published*.toml* ]] && set -- "$1" check-config "$3"
   # A sweep is hundreds of runs: sweep.sh makes a small one.
   [ "$2" = run ] && grep -q '^\[sweep\]' "$3" && set -- "$1" check-config "$3"

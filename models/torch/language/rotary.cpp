@@ -32,14 +32,46 @@ double stretched(double rate, const rope_spec& how) {
   return (1 - kept) * rate / how.factor + kept * rate;
 }
 
+/// Which pair turns so many times in the context of before, counted from the
+/// fastest; between pairs, too.
+double pair_of(double turns, const rope_spec& how) {
+  const auto wave = how.original_context / (2 * std::numbers::pi * turns);
+  return how.width * std::log(wave) / (2 * std::log(how.base));
+}
+
+/// How much of each pair's rate is the stretched one, as the reference's YaRN
+/// has it (Peng et al., 2023): a ramp over pairs.
+class pair_ramp {
+public:
+  explicit pair_ramp(const rope_spec& how)
+    : first_(pair_of(how.high, how)),
+      last_(pair_of(how.low, how)) {
+    if (how.whole_pairs) {
+      first_ = std::floor(first_);
+      last_ = std::ceil(last_);
+    }
+    first_ = std::max(first_, 0.);
+    last_ = std::min(last_, how.width - 1.);
+    if (first_ == last_)
+      last_ += 0.001;
+  }
+
+  double at(double pair) const {
+    return std::clamp((pair - first_) / (last_ - first_), 0., 1.);
+  }
+
+private:
+  double first_, last_;
+};
+
 at::Tensor of_angles(std::span<const double> rates, std::int64_t tokens,
-                     double (*of)(double)) {
+                     double length, double (*of)(double)) {
   auto result =
     at::empty({tokens, static_cast<std::int64_t>(rates.size())}, at::kDouble);
   auto* to = result.data_ptr<double>();
   for (std::int64_t place = 0; place < tokens; ++place)
     for (const auto rate : rates)
-      *to++ = of(static_cast<double>(place) * rate);
+      *to++ = length * of(static_cast<double>(place) * rate);
   return result;
 }
 
@@ -130,6 +162,10 @@ std::vector<double> turning_rates(const rope_spec& how) {
       rate /= how.factor;
     if (how.scaling == rope_spec::scaling_kind::llama3)
       rate = stretched(rate, how);
+    if (how.scaling == rope_spec::scaling_kind::yarn) {
+      const auto part = pair_ramp{how}.at(i / 2);
+      rate = (1 - part) * rate + part * rate / how.factor;
+    }
     result.push_back(rate);
   }
   return result;
@@ -141,9 +177,9 @@ rotary::rotary(const rope_spec& how, std::int64_t head_width,
     tokens_max_(tokens_max) {
   TROUPE_ASSERT(how.width <= head_width);
   const auto rates = turning_rates(how);
-  doubles_ = {.cosines = of_angles(rates, tokens_max,
+  doubles_ = {.cosines = of_angles(rates, tokens_max, how.length,
                                    [](double x) { return std::cos(x); }),
-              .sines = of_angles(rates, tokens_max,
+              .sines = of_angles(rates, tokens_max, how.length,
                                  [](double x) { return std::sin(x); })};
   floats_ = {.cosines = doubles_.cosines.to(at::kFloat),
              .sines = doubles_.sines.to(at::kFloat)};

@@ -38,6 +38,8 @@ DEBERTA = dict(BERT, architectures=["DebertaV2ForMaskedLM"], model_type="deberta
                share_att_key=True, pos_att_type="p2c|c2p", position_biased_input=False)
 LLAMA3 = dict(rope_type="llama3", factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0,
               original_max_position_embeddings=8)
+YARN = dict(rope_type="yarn", factor=4.0, original_max_position_embeddings=8, beta_fast=2.0,
+            beta_slow=0.25)
 
 CASES = {
     "gpt2": GPT2,
@@ -52,6 +54,10 @@ CASES = {
     "llama with another base": dict(LLAMA, rope_theta=500.0),
     "llama with linear scaling": dict(LLAMA, rope_scaling=dict(rope_type="linear", factor=2.0)),
     "llama with scaling of llama 3": dict(LLAMA, rope_scaling=LLAMA3),
+    "llama with yarn": dict(LLAMA, head_dim=12, rope_scaling=YARN),
+    "llama with yarn between pairs": dict(LLAMA, head_dim=12,
+                                          rope_scaling=dict(YARN, truncate=False, mscale=2.0, mscale_all_dim=0.5)),
+    "llama with yarn of a length": dict(LLAMA, rope_scaling=dict(YARN, attention_factor=0.75)),
     "llama with biases of attention": dict(LLAMA, attention_bias=True),
     "llama with a head of its own": dict(LLAMA, tie_word_embeddings=False),
     "llama with gelu": dict(LLAMA, hidden_act="gelu"),

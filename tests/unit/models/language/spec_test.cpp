@@ -141,6 +141,36 @@ TEST(language_spec, reads_scalings_by_either_of_their_keys) {
   EXPECT_EQ(newer->rope.scaling, rope_spec::scaling_kind::llama3);
 }
 
+TEST(language_spec, reads_yarn_with_the_length_that_is_said_or_follows) {
+  const auto of = [](const std::string& more) {
+    const auto x = parsed(with(llama, "\"rope_type\": \"llama3\"",
+                               "\"rope_type\": \"yarn\"" + more));
+    EXPECT_TRUE(x) << x.error().context;
+    return x ? x->rope : rope_spec{};
+  };
+  const auto plain = of("");
+  EXPECT_EQ(plain.scaling, rope_spec::scaling_kind::yarn);
+  EXPECT_EQ(plain.low, 1);
+  EXPECT_EQ(plain.high, 32);
+  EXPECT_EQ(plain.original_context, 8192u);
+  EXPECT_TRUE(plain.whole_pairs);
+  EXPECT_NEAR(plain.length, 1.34657359, 1e-8) << "1 + log(32) / 10";
+  EXPECT_EQ(of(", \"attention_factor\": 0.75").length, 0.75);
+  EXPECT_NEAR(of(", \"mscale\": 2.0, \"mscale_all_dim\": 0.5").length,
+              1.69314718 / 1.17328680, 1e-8);
+  const auto other =
+    of(", \"beta_slow\": 0.5, \"beta_fast\": 8, \"truncate\": false");
+  EXPECT_EQ(other.low, 0.5);
+  EXPECT_EQ(other.high, 8);
+  EXPECT_FALSE(other.whole_pairs);
+  // As it is written it is read again.
+  const auto x = parsed(
+    with(llama, "\"rope_type\": \"llama3\"",
+         "\"rope_type\": \"yarn\", \"beta_fast\": 8, \"truncate\": false"));
+  ASSERT_TRUE(x);
+  EXPECT_EQ(parsed(config_of(*x).dump())->rope, x->rope);
+}
+
 TEST(language_spec, reads_encoders) {
   const auto small = parsed(minilm);
   ASSERT_TRUE(small) << small.error().context;
@@ -190,9 +220,13 @@ TEST(language_spec, refuses_with_the_key_and_what_would_do) {
      "7 heads of 109 are not the width of 768; as many as divide it would do"},
     {with(gpt2, "50257", "2000000"),
      "the model's vocabulary is 2000000; from 1 to 1048576 would do"},
-    {with(llama, "\"rope_type\": \"llama3\"", "\"rope_type\": \"yarn\""),
-     "'rope_scaling.rope_type' is 'yarn'; \"default\", \"linear\" or "
-     "\"llama3\" would do"},
+    {with(llama, "\"rope_type\": \"llama3\"", "\"rope_type\": \"longrope\""),
+     "'rope_scaling.rope_type' is 'longrope'; \"default\", \"linear\", "
+     "\"llama3\" or \"yarn\" would do"},
+    {with(llama, "\"rope_type\": \"llama3\"",
+          "\"rope_type\": \"yarn\", \"attention_factor\": 0.0"),
+     "what rotary embeddings turn becomes 0.000000 times as long; a number "
+     "above 0 would do"},
     {with(llama, "\"mlp_bias\": false", "\"mlp_bias\": true"),
      "'mlp_bias' is true; a model in which it is false would do"},
     {with(llama, "\"num_key_value_heads\": 8", "\"num_key_value_heads\": 5"),

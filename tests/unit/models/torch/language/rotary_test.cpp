@@ -128,4 +128,34 @@ TEST(rotary_test, is_stretched_for_long_waves_as_llama_3_does_it) {
   EXPECT_NEAR(rates[2], 1. / 512, 1e-12);
 }
 
+TEST(rotary_test, is_stretched_along_a_ramp_over_pairs_as_yarn_does_it) {
+  // 8 turns in 64 places are at pair 0.15, one is at pair 1.49.
+  rope_spec how{.base = 512,
+                .width = 8,
+                .scaling = rope_spec::scaling_kind::yarn,
+                .factor = 4,
+                .low = 1,
+                .high = 8,
+                .original_context = 64};
+  const auto rates = turning_rates(how);
+  ASSERT_EQ(rates.size(), 4u);
+  EXPECT_DOUBLE_EQ(rates[0], 1);
+  EXPECT_NEAR(rates[1], 0.1313900649, 1e-10) << "half way from pair 0 to 2";
+  EXPECT_NEAR(rates[2], 1. / (4 * std::pow(512., 0.5)), 1e-12);
+  EXPECT_NEAR(rates[3], 1. / (4 * std::pow(512., 0.75)), 1e-12);
+  how.whole_pairs = false;
+  EXPECT_NEAR(turning_rates(how)[1], 0.1102890239, 1e-10);
+}
+
+TEST(rotary_test, makes_what_it_turns_as_long_as_is_said) {
+  const rotary plain{{.base = 50, .width = 4}, 6, 5};
+  const rotary by{{.base = 50, .width = 4, .length = 1.5}, 6, 5};
+  const auto x = everywhere(1, 5, 6);
+  EXPECT_LT(
+    apart(by.turn(x).narrow(3, 0, 4), 1.5 * plain.turn(x).narrow(3, 0, 4)),
+    1e-12)
+    << "not as long as is said";
+  EXPECT_TRUE(torch::equal(by.turn(x).narrow(3, 4, 2), x.narrow(3, 4, 2)));
+}
+
 } // namespace troupe::models
