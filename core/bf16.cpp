@@ -7,10 +7,12 @@ namespace troupe {
 std::uint16_t to_bf16(float x) noexcept {
   const auto bits = std::bit_cast<std::uint32_t>(x);
   constexpr std::uint32_t infinite = 0x7f80'0000;
-  // Rounding would carry what is no number into what is one. A bit that stays
-  // is set instead.
-  if ((bits & 0x7fff'ffff) > infinite)
-    return static_cast<std::uint16_t>((bits >> 16) | 0x40);
+  // Rounding would carry what is no number into what is one. Its upper half is
+  // none either, but where all that says so is below: a bit is set then.
+  if ((bits & 0x7fff'ffff) > infinite) {
+    const auto half = bits >> 16;
+    return static_cast<std::uint16_t>((half & 0x7f) == 0 ? half | 0x40 : half);
+  }
   return static_cast<std::uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
 }
 

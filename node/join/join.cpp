@@ -36,7 +36,6 @@ using messages::parting;
 namespace {
 
 constexpr std::chrono::milliseconds glance{20};
-constexpr double patience_with_another = 5; ///< Seconds.
 
 /// A process with clients, from its first word to its last.
 class visit_of_process {
@@ -283,7 +282,7 @@ private:
     if (!another_.is_open())
       return;
     auto patience = how_long();
-    patience.seconds = patience_with_another;
+    patience.seconds = 5; // With another.
     const auto found = another_.ask(asked_, *socket_, patience);
     if (!found)
       return;

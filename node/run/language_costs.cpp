@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "core/bf16.hpp"
 #include "models/inner_setup.hpp"
 #include "models/language/costs.hpp"
 
@@ -54,7 +55,7 @@ json measured_of(const run_summary& x) {
 void add_frames(const workload& of, json& to) {
   std::uint64_t values = 0;
   for (const auto& block : of.blocks->blocks)
-    values += block.size * sizeof(float);
+    values += block.size * bytes_each(block.sent);
   for (const std::string way : {"up", "down"}) {
     const auto all = to.find("bytes_" + way + "_per_visit")->number();
     const auto frames = *all - static_cast<double>(values);

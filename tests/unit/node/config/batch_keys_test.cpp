@@ -38,9 +38,10 @@ TEST(batch_keys, say_in_how_many_steps_a_rate_rises) {
   const auto again = read(write_config(x->x));
   ASSERT_TRUE(again) << again.error().context;
   EXPECT_EQ(again->x.training.warmup_steps, 20u);
-  EXPECT_EQ(refusal(text + "warmup_steps = 200\n"),
-            "a.toml:5: 'warmup_steps' must be an integer from 0 to 199, found "
-            "200");
+  EXPECT_EQ(
+    refusal(text + "warmup_steps = 200\n"),
+    "a.toml:5: 'training.schedule.warmup_steps' must be an integer from "
+    "0 to 199, found 200");
   EXPECT_THAT(read("rounds = 1\n[training.schedule]\nkind = 'cosine'\n"
                    "warmup_steps = 20\n")
                 ->notes,
