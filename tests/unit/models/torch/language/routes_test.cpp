@@ -125,6 +125,8 @@ TEST(routes, are_those_of_the_whole_in_any_passes) {
          routing_options{.experts = 2, .balance = 10},
          routing_options{.experts = 4, .balance = 1},
          routing_options{.experts = 8, .balance = 1, .favoured = 0},
+         routing_options{.experts = 4, .balance = 1, .balance_of_kept = true},
+         routing_options{.experts = 4, .balance = 1, .balance_on_output = true},
          routing_options{.experts = 3, .balance = 1, .gate = gate_kind::noisy},
          routing_options{.experts = 2, .balance = 1, .gate = gate_kind::noisy},
        }) {
