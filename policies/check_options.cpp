@@ -55,6 +55,18 @@ struct option_checker : recipe_complaints {
                         "is 0 by default, would do");
   }
 
+  /// What a flag adds is not there by default.
+  result<void> check_more() const {
+    if (method.more.blocks.empty() && method.more.flag.empty())
+      return {};
+    const auto* by = find_option(method, method.more.flag);
+    return by && by->kind == option_kind::flag && by->value == 0
+               && !method.legs.empty()
+             ? result<void>{}
+             : refuse("it has more blocks by " + in_quotes(method.more.flag)
+                      + "; a flag that is off by default would do");
+  }
+
   result<void> check_options() const {
     if (auto names = check_names(method.options, "option"); !names)
       return names;
@@ -79,8 +91,9 @@ struct option_checker : recipe_complaints {
                                  x.count_option, x.count_max);
           !ok)
         return ok;
-    return check_options_of_legs().and_then(
-      [this] { return check_options_of_roles(); });
+    return check_options_of_legs()
+      .and_then([this] { return check_options_of_roles(); })
+      .and_then([this] { return check_more(); });
   }
 
   result<void> check_options_of_legs() const {

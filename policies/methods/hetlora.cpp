@@ -10,7 +10,9 @@ namespace troupe::policies {
 /// of its last ranks, those beyond `keep_share`, to its loss, and gives these
 /// up, as far as to `rank_min`, when a visit has made them smaller. What a
 /// client lacks counts as zeros, and an offer weighs by the norm of the
-/// product.
+/// product. As CoMiGS is compared with it (`plain_attention`), the factors
+/// beside attention are a block of their own, which all clients have whole and
+/// which is merged by a plain mean.
 recipe methods::hetlora() {
   return {
     .name = "hetlora",
@@ -40,7 +42,14 @@ recipe methods::hetlora() {
          {.name = "penalty",
           .says = "how strongly these are held small",
           .value = 5e-3,
-          .unit = "times their norm"}}))};
+          .unit = "times their norm"},
+         {.name = "plain_attention",
+          .says = "factors beside attention are merged apart from the others, "
+                  "by a plain mean, and have 'attention_rank' at each client",
+          .kind = option_kind::flag}})),
+    .more = {.flag = "plain_attention",
+             .blocks = {{.name = "attention", .weight = weight_rule::one},
+                        {.name = "left_attention", .where = scope::personal}}}};
 }
 
 } // namespace troupe::policies
