@@ -39,7 +39,11 @@ result<void> attach(const local_problem& on) {
 /// The group of a plan's factors.
 result<std::size_t> group_of(const local_problem& on,
                              const adapter_plan& plan) {
-  const auto name = &plan == own_plan(on) ? own_adapter_family : adapter_family;
+  auto name = adapter_family;
+  if (&plan == own_plan(on))
+    name = own_adapter_family;
+  else if (&plan == attention_plan(on))
+    name = attention_family;
   const auto& groups = on.model.inside()->groups();
   const auto found = std::ranges::find(groups, name, &inner_group::name);
   if (found == groups.end())
@@ -136,6 +140,11 @@ const adapter_plan* common_plan(const local_problem& on) noexcept {
                                                     : nullptr;
 }
 
+const adapter_plan* attention_plan(const local_problem& on) noexcept {
+  return on.inside != nullptr && on.inside->attention ? &*on.inside->attention
+                                                      : nullptr;
+}
+
 const adapter_plan* own_plan(const local_problem& on) noexcept {
   if (on.own_adapters != nullptr)
     return on.own_adapters;
@@ -168,6 +177,18 @@ result<void> offer_common(const base_block& base, floats now, visit& v,
   return v.offer(base, now, weight).and_then([&] {
     return v.keep(left_adapter_family, now);
   });
+}
+
+result<base_block> take_attention(const visit& v) {
+  const auto* plan = attention_plan(v.on);
+  return plan ? v.base(attention_family, plan->size()) : base_block{};
+}
+
+result<void> offer_attention(const base_block& base, floats now, visit& v) {
+  if (base.layout == nullptr)
+    return {};
+  return v.offer(base, now).and_then(
+    [&] { return v.keep(left_of(attention_family), now); });
 }
 
 optimiser optimiser_of_common(const visit& v) {
@@ -263,9 +284,12 @@ task<factors> bend(visit& v, planned_adapters at, std::size_t wrt,
   co_return sum;
 }
 
-const value_view& common_of(const std::vector<fetched_block>& versions,
-                            const local_problem& on) {
-  const auto* block = on.blocks.find(adapter_family);
+namespace {
+
+const value_view& version_of(std::string_view name,
+                             const std::vector<fetched_block>& versions,
+                             const local_problem& on) {
+  const auto* block = on.blocks.find(name);
   TROUPE_ASSERT(block != nullptr);
   const auto found =
     std::ranges::find(versions, block->id, &fetched_block::block);
@@ -273,7 +297,36 @@ const value_view& common_of(const std::vector<fetched_block>& versions,
   return *found->values;
 }
 
+/// What a client has left of what is beside attention.
+floats attention_left(const client_state& state) {
+  const auto found = state.blocks.find(left_of(attention_family));
+  return found == state.blocks.end() ? floats{} : found->second.own_view();
+}
+
+} // namespace
+
+const value_view& common_of(const std::vector<fetched_block>& versions,
+                            const local_problem& on) {
+  return version_of(adapter_family, versions, on);
+}
+
+floats attention_of(const std::vector<fetched_block>& versions,
+                    const local_problem& on) {
+  if (attention_plan(on) == nullptr)
+    return {};
+  return version_of(attention_family, versions, on);
+}
+
 planned_adapters client_adapters::on(const local_problem& problem) const {
+  auto result = over_common(problem);
+  if (const auto* plan = attention_plan(problem);
+      plan != nullptr && !attention.empty())
+    result.push_back({*plan, attention});
+  return result;
+}
+
+planned_adapters
+client_adapters::over_common(const local_problem& problem) const {
   planned_adapters result;
   if (!common.empty())
     result.push_back({*common_plan(problem), common});
@@ -283,11 +336,12 @@ planned_adapters client_adapters::on(const local_problem& problem) const {
 }
 
 result<client_adapters> adapters_after(const local_problem& on,
-                                       const client_state* state,
-                                       floats common) {
+                                       const client_state* state, floats common,
+                                       floats attention) {
   if (auto ok = check_has_base(on); !ok)
     return tl::unexpected{ok.error()};
-  client_adapters x{.common = {common.begin(), common.end()}, .own = {}};
+  client_adapters x{.common = {common.begin(), common.end()},
+                    .attention = {attention.begin(), attention.end()}};
   if (state == nullptr)
     return x;
   if (const auto rank = state->counters.find(rank_counter);
@@ -306,7 +360,8 @@ result<client_adapters> adapters_before(const local_problem& on,
   const auto left = state.blocks.find(std::string{left_adapter_family});
   if (left == state.blocks.end())
     return client_adapters{};
-  return adapters_after(on, &state, left->second.own_view());
+  return adapters_after(on, &state, left->second.own_view(),
+                        attention_left(state));
 }
 
 } // namespace troupe::models

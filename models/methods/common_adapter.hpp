@@ -28,8 +28,10 @@ inline constexpr const char* lost_counter = "own_adapter.lost";
 using planned_adapters = std::vector<planned_adapter>;
 using factors = std::vector<float>;
 
-/// What the common adapter is of, and a client's own; null: there is none.
+/// What the common adapter is of, what beside attention is a block of its own,
+/// and a client's own adapter; null: there is none.
 const adapter_plan* common_plan(const local_problem& on) noexcept;
+const adapter_plan* attention_plan(const local_problem& on) noexcept;
 const adapter_plan* own_plan(const local_problem& on) noexcept;
 
 /// Returns `invalid_config` where there is no plan of what clients keep.
@@ -45,6 +47,14 @@ result<base_block> take_common(const visit& v);
 /// Offers the adapter, and remembers it as the client left it.
 result<void> offer_common(const base_block& base, std::span<const float> now,
                           visit& v, std::optional<double> weight = {});
+
+/// The block of factors beside attention; without a layout, where they have
+/// none.
+result<base_block> take_attention(const visit& v);
+
+/// As `offer_common`, of what there is of that block.
+result<void> offer_attention(const base_block& base, std::span<const float> now,
+                             visit& v);
 
 /// The configured optimiser of a common adapter. Its moments stay with the
 /// client, and its next visit goes on with them.
@@ -85,19 +95,30 @@ task<factors> bend(visit& v, planned_adapters at, std::size_t wrt,
 const value_view& common_of(const std::vector<fetched_block>& versions,
                             const local_problem& on);
 
-/// What is on a client's model: the common adapter at the client's rank, and
-/// one of its own. What there is not is empty.
+/// What a version has beside attention; empty: no block of its own.
+std::span<const float> attention_of(const std::vector<fetched_block>& versions,
+                                    const local_problem& on);
+
+/// What is on a client's model: the common adapter at the client's rank, what
+/// is apart from it beside attention, and one of its own. What there is not is
+/// empty.
 struct client_adapters {
-  factors common;
-  factors own;
+  factors common = {};
+  factors attention = {};
+  factors own = {};
 
   planned_adapters on(const local_problem& problem) const;
+
+  /// Those of the common adapter's layers.
+  planned_adapters over_common(const local_problem& problem) const;
 };
 
-/// After a broadcast of `common`. A null state is nobody's.
+/// After a broadcast of `common`, and of what is beside attention. A null state
+/// is nobody's.
 result<client_adapters> adapters_after(const local_problem& on,
                                        const client_state* state,
-                                       std::span<const float> common);
+                                       std::span<const float> common,
+                                       std::span<const float> attention = {});
 
 /// What one step on a client's training examples makes of a common adapter:
 /// Per-FedAvg's way to a model of its own. Nobody's makes none.

@@ -1,10 +1,12 @@
 // HOMLoRA, where all clients train one adapter of one rank; HETLoRA, where each
-// has the first ranks of it and gives up those that it does not need; and
-// FlexLoRA, where each has as many of the first as it is given.
+// has the first ranks of it and gives up those that it does not need, and may
+// have what is beside attention apart from that; and FlexLoRA, where each has
+// as many of the first as it is given.
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "core/limits.hpp"
@@ -30,23 +32,34 @@ struct tail_penalty {
 
 constexpr auto all_ranks = std::numeric_limits<std::size_t>::max();
 
-/// Trains the adapter, of which ranks beyond `rank_max` stay zero, and offers
-/// nothing yet. The loss is that without penalty.
-task<done> learn(visit& v, factors& adapter, optimiser& by,
+/// Elementwise, so that two of them make the steps that one of both would.
+struct optimisers {
+  optimiser common;
+  std::optional<optimiser> attention = {}; ///< Where that is apart.
+};
+
+/// Trains the adapters, of which the common one's ranks beyond `rank_max` stay
+/// zero, and offers nothing yet. The loss is that without penalty.
+task<done> learn(visit& v, client_adapters& now, optimisers& by,
                  tail_penalty penalty = {}, std::size_t rank_max = all_ranks) {
   const auto& plan = *common_plan(v.on);
   batch_sequence from{v.on.rows, v.on.how, v.in.seed};
   double total = 0;
   for (std::uint64_t i = 0; i < v.plan.steps; ++i) {
-    const planned_adapter x{plan, adapter};
-    total +=
-      co_await differentiate(v, planned_adapters(1, x), from.next_batch());
+    const planned_adapter x{plan, now.common};
+    total += co_await differentiate(v, now.on(v.on), from.next_batch());
     auto slopes = co_await pull_back(v.on, x);
+    factors of_attention;
+    if (by.attention)
+      of_attention =
+        co_await pull_back(v.on, {*attention_plan(v.on), now.attention});
     if (penalty.factor > 0)
       tail_norm(x, penalty.rank, penalty.factor, slopes);
-    co_await v.update(by.next(adapter, slopes));
+    co_await v.update(by.common.next(now.common, slopes));
+    if (by.attention)
+      co_await v.update(by.attention->next(now.attention, of_attention));
     // Moments of ranks that were given up could move them.
-    truncate(plan, rank_max, adapter);
+    truncate(plan, rank_max, now.common);
   }
   v.out.loss = total / static_cast<double>(v.plan.steps);
   co_return {};
@@ -109,11 +122,11 @@ void offer_ranks(const block_layout& block, std::size_t rank, trained& to) {
 
 task<done> train_ranks(visit& v) {
   const auto base = co_await take_common(v);
-  auto adapter = brought_here(base.values);
-  auto by = optimiser_of_common(v);
-  co_await learn(v, adapter, by);
-  by.keep(v.out.next);
-  co_await offer_common(base, adapter, v);
+  client_adapters now{.common = brought_here(base.values)};
+  optimisers by{.common = optimiser_of_common(v)};
+  co_await learn(v, now, by);
+  by.common.keep(v.out.next);
+  co_await offer_common(base, now.common, v);
   co_return {};
 }
 
@@ -123,17 +136,26 @@ task<done> train_pruned(visit& v) {
   co_await begin_common(v);
   const auto fetched = co_await with_all_ranks(v);
   const base_block base{v.on.blocks.find(adapter_family), fetched};
+  const auto beside = co_await take_attention(v);
   const auto& plan = *common_plan(v.on);
   auto rank = rank_of(v.in.visit.client, v.in.state.get(), v.on);
   const auto kept = static_cast<std::size_t>(v.option("keep_share")
                                              * static_cast<double>(rank));
-  auto adapter = fetched;
+  client_adapters now{.common = fetched};
+  auto& adapter = now.common;
   truncate(plan, rank, adapter);
   const auto before = tail_norm({plan, adapter}, kept);
   const tail_penalty penalty{.factor = v.option("penalty"), .rank = kept};
-  auto by = optimiser_of_common(v);
-  co_await learn(v, adapter, by, penalty, rank);
-  by.keep(v.out.next);
+  optimisers by{.common = optimiser_of_common(v)};
+  if (beside.layout != nullptr) {
+    now.attention = brought_here(beside.values);
+    by.attention.emplace(v.on, now.attention.size(), v.in.state.get(),
+                         std::string{attention_family});
+  }
+  co_await learn(v, now, by, penalty, rank);
+  by.common.keep(v.out.next);
+  if (by.attention)
+    by.attention->keep(v.out.next);
   const auto least =
     std::max<std::size_t>(1, static_cast<std::size_t>(v.option("rank_min")));
   if (tail_norm({plan, adapter}, kept) < before)
@@ -144,6 +166,7 @@ task<done> train_pruned(visit& v) {
   co_await v.keep(left_adapter_family, adapter);
   const auto weight = co_await weight_of(v, adapter);
   co_await offer_common(base, adapter, v, weight);
+  co_await offer_attention(beside, now.attention, v);
   offer_ranks(*base.layout, rank, v.out);
   co_return {};
 }
@@ -156,23 +179,25 @@ task<done> train_ranked(visit& v) {
   const base_block base{v.on.blocks.find(adapter_family), fetched};
   const auto& plan = *common_plan(v.on);
   const auto rank = rank_of(v.in.visit.client, v.in.state.get(), v.on);
-  auto adapter = fetched;
-  truncate(plan, rank, adapter);
-  optimiser by{v.on, plan.size()};
-  co_await learn(v, adapter, by, {}, rank);
+  client_adapters now{.common = fetched};
+  truncate(plan, rank, now.common);
+  optimisers by{.common = {v.on, plan.size()}};
+  co_await learn(v, now, by, {}, rank);
   v.out.next.counters[rank_counter] = rank;
-  co_await offer_common(base, adapter, v);
+  co_await offer_common(base, now.common, v);
   offer_ranks(*base.layout, rank, v.out);
   co_return {};
 }
 
 task<done> pruned_home(visit& v) {
-  auto common = common_of(v.in.fetched, v.on).copy();
-  const auto& plan = *common_plan(v.on);
+  const auto beside = attention_of(v.in.fetched, v.on);
+  client_adapters now{.common = common_of(v.in.fetched, v.on).copy(),
+                      .attention = {beside.begin(), beside.end()}};
   const auto client = v.in.visit.client;
   if (client.value != 0)
-    truncate(plan, rank_of(client, v.in.state.get(), v.on), common);
-  co_await compose(v.on, planned_adapters(1, {plan, common}));
+    truncate(*common_plan(v.on), rank_of(client, v.in.state.get(), v.on),
+             now.common);
+  co_await compose(v.on, now.on(v.on));
   co_return {};
 }
 
