@@ -3,12 +3,11 @@
 
 #include <gmock/gmock.h>
 
-#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "tests/support/every_language_method.hpp"
@@ -20,6 +19,8 @@ namespace {
 
 using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::Gt;
+using ::testing::SizeIs;
 
 /// The first client has one rank, and the last has two, of which it may give
 /// one up; beside attention all have three. Each visit is one plain step.
@@ -58,20 +59,25 @@ floats offered(routed_federation& x, std::uint64_t client,
   return {};
 }
 
-/// Whether the last rank of each outer factor of attention moved.
-std::vector<bool> last_ranks_moved(const routed_federation& x,
-                                   const floats& delta) {
-  std::vector<bool> moved;
+/// The sizes of what stands in the last rank of each outer factor of attention.
+std::vector<double> last_ranks(const routed_federation& x,
+                               const floats& attention) {
+  std::vector<double> sizes;
   std::size_t at = 0;
   for (const auto& tensor : x.task().blocks.find("attention")->tensors) {
     at += tensor.size();
     const auto row = tensor.size() / static_cast<std::size_t>(tensor.shape[0]);
-    const auto last = std::span{delta}.subspan(at - row, row);
-    if (tensor.name.ends_with(".u")) // The inner ones have no slope yet.
-      moved.push_back(
-        std::ranges::any_of(last, [](float value) { return value != 0; }));
+    double sum = 0;
+    for (const auto value : std::span{attention}.subspan(at - row, row))
+      sum += std::abs(static_cast<double>(value));
+    if (tensor.name.ends_with(".u")) // The inner ones have no slope at first.
+      sizes.push_back(sum);
   }
-  return moved;
+  return sizes;
+}
+
+auto are_all_something() {
+  return ::testing::AllOf(SizeIs(4), Each(Gt(0.0)));
 }
 
 } // namespace
@@ -123,20 +129,20 @@ TEST(plain_attention, is_merged_by_a_plain_mean) {
 TEST(plain_attention, has_its_ranks_at_each_client) {
   routed_federation x{setting(0)};
   for (const std::uint64_t client : {1, 3})
-    EXPECT_THAT(last_ranks_moved(x, offered(x, client, "attention")),
-                Each(true))
+    EXPECT_THAT(last_ranks(x, offered(x, client, "attention")),
+                are_all_something())
       << client;
   EXPECT_LT(offered(x, 1, "adapter").size(), offered(x, 3, "adapter").size());
 }
 
 // In one step from the same place nothing else tells the one of the other.
 TEST(plain_attention, is_not_held_small) {
-  routed_federation free{setting(0)}, held{setting(0.5)};
-  free.round(); // Outer factors begin as zeros, of which a tail has no size.
+  routed_federation loose{setting(0)}, held{setting(0.5)};
+  loose.round(); // Outer factors begin as zeros, of which a tail has no size.
   held.round();
-  ASSERT_EQ(free.loop().values("adapter"), held.loop().values("adapter"));
-  EXPECT_NE(offered(free, 3, "adapter"), offered(held, 3, "adapter"));
-  EXPECT_EQ(offered(free, 3, "attention"), offered(held, 3, "attention"));
+  ASSERT_EQ(loose.loop().values("adapter"), held.loop().values("adapter"));
+  EXPECT_NE(offered(loose, 3, "adapter"), offered(held, 3, "adapter"));
+  EXPECT_EQ(offered(loose, 3, "attention"), offered(held, 3, "attention"));
 }
 
 TEST(plain_attention, is_not_given_up) {
@@ -145,8 +151,10 @@ TEST(plain_attention, is_not_given_up) {
   routed_federation x{how};
   x.round();
   x.round();
-  EXPECT_EQ(x.loop().state({3})->counters.at("rank"), 1u);
-  EXPECT_THAT(last_ranks_moved(x, offered(x, 3, "attention")), Each(true));
+  const auto state = x.loop().state({3});
+  EXPECT_EQ(state->counters.at("rank"), 1u);
+  const auto left = state->blocks.at("left_attention").own_view();
+  EXPECT_THAT(last_ranks(x, {left.begin(), left.end()}), are_all_something());
 }
 
 } // namespace troupe::test::plain_attention_test
