@@ -107,12 +107,11 @@ result<models::tensor_file> merged_language(const experiment& x,
                                               x.training.method, x.model.adapt);
   if (!plans)
     return tl::make_unexpected(plans.error());
-  const auto size_of_plan = [](const auto& x) { return x ? x->size() : 0; };
+  const auto size_of = [](const auto& plan) { return plan ? plan->size() : 0; };
   const auto found = common.adapter.size() + common.attention.size();
-  const auto expected =
-    size_of_plan(plans->adapter) + size_of_plan(plans->attention);
+  const auto expected = size_of(plans->adapter) + size_of(plans->attention);
   if (common.adapter.empty() || found != expected
-      || common.attention.size() != size_of_plan(plans->attention))
+      || common.attention.size() != size_of(plans->attention))
     return fail(errc::invalid_data,
                 "model.safetensors and config.toml do not belong together: "
                 "the adapter has "
