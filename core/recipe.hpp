@@ -91,6 +91,13 @@ struct block_spec {
   std::string examples_option = {};
 };
 
+/// Blocks that a method has only where a flag among its options is set, which
+/// is off by default. The first leg fetches what of them travels.
+struct optional_blocks {
+  std::string flag = {}; ///< Empty: there are none.
+  std::vector<block_spec> blocks = {};
+};
+
 /// The name of a local procedure, resolved by models/methods.
 struct procedure_name {
   std::string value;
@@ -199,6 +206,7 @@ struct recipe {
   procedure_name finish = {};
   bool pooled = false;    ///< Of one client, who has what all users have.
   own_by_option own = {}; ///< Empty: none.
+  optional_blocks more = {};
 };
 
 /// The role of last visits: the one behind the recipe's own.

@@ -1,4 +1,4 @@
-// How many experts a client keeps, has trained, and has memory for.
+// How many experts a client is given, keeps, has trained, and has memory for.
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +8,45 @@
 #include "models/inner_setup.hpp"
 
 namespace troupe::models {
+
+namespace {
+
+std::uint32_t said_of(std::span<const std::uint32_t> all,
+                      client_id client) noexcept {
+  if (all.empty())
+    return experts_otherwise;
+  return all[(client.value - 1) % all.size()];
+}
+
+} // namespace
+
+std::uint32_t experts_max(const recipe& method) noexcept {
+  const auto own = count_of(method, specialist_family);
+  return own == 0 ? 0 : own + count_of(method, generalist_family);
+}
+
+bool counts_experts(const recipe& method) noexcept {
+  return experts_max(method) > 0
+         || find_option(method, "rank_per_expert") != nullptr;
+}
+
+std::uint32_t experts_said(const local_problem& on, client_id client) noexcept {
+  return said_of(on.experts, client);
+}
+
+std::uint32_t experts_of(const local_problem& on, client_id client) noexcept {
+  return experts_of(on.method, on.experts, client);
+}
+
+std::uint32_t experts_of(const recipe& method,
+                         std::span<const std::uint32_t> said,
+                         client_id client) noexcept {
+  const auto shared =
+    std::max(count_of(method, generalist_family), std::uint32_t{1});
+  if (client.value == 0 || count_of(method, specialist_family) == 0)
+    return shared;
+  return said_of(said, client);
+}
 
 std::uint64_t steps_of_experts(const client_state* state) noexcept {
   if (state == nullptr)

@@ -10,7 +10,6 @@
 #include "models/adapters/block_parts.hpp"
 #include "models/adapters/head_vectors.hpp"
 #include "models/adapters/layer_names.hpp"
-#include "models/attached_groups.hpp"
 #include "models/families.hpp"
 #include "models/routing_for.hpp"
 #include "models/shapes.hpp"
@@ -22,13 +21,6 @@ namespace {
 bool has(const recipe& method, std::string_view family) {
   return std::ranges::any_of(
     method.blocks, [&](const block_spec& x) { return x.name == family; });
-}
-
-std::uint32_t count_of(const recipe& method, std::string_view family) noexcept {
-  for (const auto& x : method.blocks)
-    if (x.name == family)
-      return x.count;
-  return 0;
 }
 
 bool is_of_blocks(std::string_view tensor) {
@@ -83,6 +75,10 @@ std::string whole(double x) {
   return std::to_string(static_cast<std::uint64_t>(x));
 }
 
+bool is_apart(const options& all) {
+  return value_of(all, "plain_attention") != 0;
+}
+
 class inner_planner {
 public:
   inner_planner(const recipe& method, const tensor_list& base,
@@ -119,7 +115,8 @@ private:
         errc::invalid_config,
         places_.of("model.adapt") + "'model.adapt' has no layer of "
           + (part == is_of_attention ? "attention" : "feed-forward blocks")
-          + ", and method " + in_quotes(method_.name) + " adapts attention and feed-forward blocks"
+          + ", and method " + in_quotes(method_.name)
+          + " adapts attention and feed-forward blocks"
           + names_like("", layers_of(base_, part, {})) + " beside the others");
     return put(
       plan_adapters(base_,
@@ -179,21 +176,16 @@ private:
                   + ", or a larger 'rank', would do");
   }
 
-  /// Over the layers that are named, or those that the method has.
-  result<void> add(const options& said, std::string_view rank,
-                   std::optional<adapter_plan>& to) {
-    if (auto ok = check_named(base_, layers_, places_); !ok)
-      return ok;
-    if (auto ok = check_attention(said); !ok)
-      return ok;
-    const bool takes_all = value_of(all_, "adapted") != 0 || !layers_.empty();
-    const auto layers = layers_of(
-      base_, takes_all ? &is_of_blocks : &makes_query_or_value, layers_);
-    rank_keys keys{.all = rank, .places = places_};
-    if (value_of(said, "attention_rank") > 0)
-      keys.attention = "options.attention_rank";
-    return adapters_for(method_, base_, said, layers, ranks_of_attention(said),
-                        places_)
+  bool takes_blocks() const {
+    return value_of(all_, "adapted") != 0 || !layers_.empty();
+  }
+
+  result<void> put_over(const std::vector<std::string>& layers,
+                        const options& said,
+                        const std::map<std::string, std::size_t>& other_ranks,
+                        const rank_keys& keys,
+                        std::optional<adapter_plan>& to) {
+    return adapters_for(method_, base_, said, layers, other_ranks, places_)
       .and_then([&](std::optional<adapter_plan> x) -> result<void> {
         to = std::move(x);
         // Also of whom nobody need have all ranks: they stand inside.
@@ -201,9 +193,56 @@ private:
       });
   }
 
+  /// Over the layers that are named, or those that the method has.
+  result<void> add(const options& said, std::string_view rank,
+                   std::optional<adapter_plan>& to) {
+    if (auto ok = check_named(base_, layers_, places_); !ok)
+      return ok;
+    if (auto ok = check_attention(said); !ok)
+      return ok;
+    const auto layers = layers_of(
+      base_, takes_blocks() ? &is_of_blocks : &makes_query_or_value, layers_);
+    rank_keys keys{.all = rank, .places = places_};
+    if (value_of(said, "attention_rank") > 0)
+      keys.attention = "options.attention_rank";
+    return put_over(layers, said, ranks_of_attention(said), keys, to);
+  }
+
+  /// What is beside attention is a block of its own, of one rank for all.
+  result<void> add_apart() {
+    if (auto ok = check_named(base_, layers_, places_); !ok)
+      return ok;
+    const auto beside = layers_of(
+      base_, takes_blocks() ? &is_of_attention : &makes_query_or_value,
+      layers_);
+    std::vector<std::string> others;
+    if (takes_blocks())
+      others = layers_of(base_, is_of_feed_forward, layers_);
+    if (beside.empty() || others.empty())
+      return fail(
+        errc::invalid_config,
+        places_.of("options.plain_attention")
+          + "'options.plain_attention' parts attention from other "
+            "layers, and "
+          + (beside.empty() ? "none of attention is" : "no others are")
+          + " adapted; options.adapted = \"blocks\", or layers of "
+            "both in model.adapt, would do");
+    auto fixed = all_;
+    rank_keys keys{.places = places_};
+    if (const auto rank = value_of(all_, "attention_rank"); rank > 0) {
+      fixed["rank"] = rank;
+      keys.all = "options.attention_rank";
+    }
+    return put_over(beside, fixed, {}, keys, to_.attention).and_then([&] {
+      return put_over(others, all_, {}, {.places = places_}, to_.adapter);
+    });
+  }
+
   result<void> add_adapters() {
     if (has(method_, adapter_family))
-      if (auto ok = add(all_, "options.rank", to_.adapter); !ok)
+      if (auto ok = is_apart(all_) ? add_apart()
+                                   : add(all_, "options.rank", to_.adapter);
+          !ok)
         return ok;
     // All that it says is new: what all clients have learns it, or their own.
     const bool is_private = value_of(all_, "head") != 0;
@@ -247,51 +286,14 @@ const inner_adapters* inside_of(const objective& model) noexcept {
   return const_cast<objective&>(model).inside();
 }
 
-std::string instance_of(std::string_view family, std::uint32_t count,
-                        std::uint32_t i) {
-  return std::string{family} + (count > 1 ? "." + std::to_string(i) : "");
-}
-
-/// In the order in which their factors lie: experts that are shared, attention,
-/// a client's own experts, and then what has no experts.
-std::vector<inner_group> groups_for(const local_problem& on,
-                                    std::uint32_t experts) {
-  const auto& plans = *on.inside;
-  std::vector<inner_group> groups;
-  const auto add = [&](std::string name, const adapter_plan& plan) {
-    groups.push_back({.name = std::move(name), .plan = plan});
-  };
-  const auto add_expert = [&](std::string name, std::uint32_t number) {
-    add(std::move(name), *plans.feed_forward);
-    // One alone is what a block without experts has.
-    if (experts > 1)
-      groups.back().expert = number;
-  };
-  const auto shared = plans.generalists;
-  if (plans.feed_forward)
-    for (std::uint32_t j = 0; j < std::min(shared, experts); ++j)
-      add_expert(instance_of(generalist_family, shared, j), j);
-  if (plans.attention)
-    add(std::string{attention_family}, *plans.attention);
-  const auto own = count_of(on.method, specialist_family);
-  if (plans.feed_forward)
-    for (auto j = shared; j < experts; ++j)
-      add_expert(instance_of(specialist_family, own, j - shared), j);
-  if (plans.adapter)
-    add(std::string{adapter_family}, *plans.adapter);
-  if (plans.own_adapter)
-    add(std::string{own_adapter_family}, *plans.own_adapter);
-  return groups;
-}
-
-std::uint32_t said_of(std::span<const std::uint32_t> all,
-                      client_id client) noexcept {
-  if (all.empty())
-    return experts_otherwise;
-  return all[(client.value - 1) % all.size()];
-}
-
 } // namespace
+
+std::uint32_t count_of(const recipe& method, std::string_view family) noexcept {
+  for (const auto& x : method.blocks)
+    if (x.name == family)
+      return x.count;
+  return 0;
+}
 
 bool is_routed(const recipe& method) {
   return has(method, generalist_family) || has(method, specialist_family);
@@ -301,11 +303,6 @@ bool needs_validation(const recipe& method, const options& said) {
   const auto all = with_defaults(method, said);
   return has(method, router_family) && all.contains("router_data")
          && value_of(all, "router_data") == 0 && value_of(all, "joint") == 0;
-}
-
-std::uint32_t experts_max(const recipe& method) noexcept {
-  const auto own = count_of(method, specialist_family);
-  return own == 0 ? 0 : own + count_of(method, generalist_family);
 }
 
 const tensor_list& adaptable(const objective& model) noexcept {
@@ -323,6 +320,12 @@ inner_plans_for(const recipe& method, const objective& model,
                 "method " + in_quotes(method.name)
                   + " has several experts in each feed-forward block of a "
                     "language model; model.kind = \"language\" would do");
+  if (inside == nullptr && is_apart(with_defaults(method, said)))
+    return fail(errc::invalid_config,
+                places.of("options.plain_attention")
+                  + "'options.plain_attention' is of a language model's "
+                    "attention; model.kind = \"language\", or none of it, "
+                    "would do");
   if (inside == nullptr || !(is_routed(method) || has_adapters(method)))
     return std::optional<inner_plans>{};
   if (is_routed(method) && has_head(inside->base_list()))
@@ -340,54 +343,6 @@ result<inner_plans> inner_plans_over(const tensor_list& base,
                                      const std::vector<std::string>& layers,
                                      const key_places& places) {
   return inner_planner{method, base, said, layers, places}.make();
-}
-
-result<void> attach_for(const local_problem& on, std::uint32_t experts) {
-  auto* to = on.model.inside();
-  if (to == nullptr || on.inside == nullptr)
-    return fail(errc::invalid_config,
-                "method " + in_quotes(on.method.name)
-                  + " learns factors inside the layers of a language model, "
-                    "and this model takes none; model.kind = \"language\" "
-                    "would do");
-  if (on.inside->feed_forward && experts == 0)
-    return fail(errc::invalid_config, "a client of method "
-                                        + in_quotes(on.method.name)
-                                        + " has 0 experts; 1 or more would do");
-  auto how = on.inside->routing;
-  how.experts = on.inside->feed_forward ? experts : 1;
-  const bool has_router = how.experts > 1 && !how.even;
-  auto groups = groups_for(on, how.experts);
-  if (is_attached(*to, groups, has_router)) {
-    set_back(*to);
-    return {};
-  }
-  return to->attach(std::move(groups), &on.arithmetic).and_then([&] {
-    return on.inside->feed_forward ? to->route(how) : result<void>{};
-  });
-}
-
-bool counts_experts(const recipe& method) noexcept {
-  return experts_max(method) > 0
-         || find_option(method, "rank_per_expert") != nullptr;
-}
-
-std::uint32_t experts_said(const local_problem& on, client_id client) noexcept {
-  return said_of(on.experts, client);
-}
-
-std::uint32_t experts_of(const local_problem& on, client_id client) noexcept {
-  return experts_of(on.method, on.experts, client);
-}
-
-std::uint32_t experts_of(const recipe& method,
-                         std::span<const std::uint32_t> said,
-                         client_id client) noexcept {
-  const auto shared =
-    std::max(count_of(method, generalist_family), std::uint32_t{1});
-  if (client.value == 0 || count_of(method, specialist_family) == 0)
-    return shared;
-  return said_of(said, client);
 }
 
 } // namespace troupe::models

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/ids.hpp"
@@ -30,6 +31,9 @@ struct inner_plans {
 
 /// Of a client where nothing is said.
 inline constexpr std::uint32_t experts_otherwise = 2;
+
+/// How many blocks a recipe has of a family.
+std::uint32_t count_of(const recipe& method, std::string_view family) noexcept;
 
 /// Whether a recipe has several experts in each feed-forward block, which only
 /// a language model's has.

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/text.hpp"
 #include "policies/methods/methods.hpp"
 #include "policies/mixing.hpp"
 
@@ -203,13 +204,21 @@ std::string formula_of(const recipe& method, const circumstances& x) {
   if (merges_products(method))
     return "Σ(" + weight + "·p) / Σ(" + weight
            + ") factored anew, p the product of a client's factors";
-  const std::string padding =
-    ranks ? ", d = -x in ranks that a client lacks" : "";
-  if (x.alone)
-    return std::string{"x + r·s"} + share + "·d" + padding;
-  const auto* discount = x.pace == pace_kind::sync ? "" : "·s";
-  return "x + r·Σ(" + weight + discount + "·d) / Σ(" + weight + ")"
-         + (ranks ? ", w the norm of what a client adds" : "") + padding;
+  const auto mean_by = [&](const std::string& a) {
+    if (x.alone)
+      return std::string{"x + r·s"} + share + "·d";
+    const auto* discount = x.pace == pace_kind::sync ? "" : "·s";
+    return "x + r·Σ(" + a + discount + "·d) / Σ(" + a + ")";
+  };
+  auto text = mean_by(weight);
+  if (!ranks)
+    return text;
+  text += x.alone ? "" : ", w the norm of what a client adds";
+  text += ", d = -x in ranks that a client lacks";
+  for (const auto& block : method.blocks)
+    if (travels(block.where) && block.weight == weight_rule::one)
+      text += "; of " + in_quotes(block.name) + " " + mean_by("1");
+  return text;
 }
 
 recipe with_buffers(recipe method, buffer_policy policy) {

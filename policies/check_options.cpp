@@ -69,6 +69,27 @@ struct option_checker : recipe_complaints {
                         "is 0 by default, would do");
   }
 
+  result<void> check_own() const {
+    return method.own.option.empty() || is_off_or_on(method.own.option)
+             ? result<void>{}
+             : refuse("clients keep " + in_quotes(method.own.family) + " where "
+                      + in_quotes(method.own.option)
+                      + " says so; a flag or a choice of two that is 0 by "
+                        "default would do");
+  }
+
+  /// What a flag adds is not there by default.
+  result<void> check_more() const {
+    if (method.more.blocks.empty() && method.more.flag.empty())
+      return {};
+    const auto* by = find_option(method, method.more.flag);
+    return by && by->kind == option_kind::flag && by->value == 0
+               && !method.legs.empty()
+             ? result<void>{}
+             : refuse("it has more blocks by " + in_quotes(method.more.flag)
+                      + "; a flag that is off by default would do");
+  }
+
   result<void> check_options() const {
     if (auto names = check_names(method.options, "option"); !names)
       return names;
@@ -95,13 +116,10 @@ struct option_checker : recipe_complaints {
                                  x.count_option, x.count_max);
           !ok)
         return ok;
-    if (!method.own.option.empty() && !is_off_or_on(method.own.option))
-      return refuse("clients keep " + in_quotes(method.own.family) + " where "
-                    + in_quotes(method.own.option)
-                    + " says so; a flag or a choice of two that is 0 by "
-                      "default would do");
-    return check_options_of_legs().and_then(
-      [this] { return check_options_of_roles(); });
+    return check_options_of_legs()
+      .and_then([this] { return check_options_of_roles(); })
+      .and_then([this] { return check_own(); })
+      .and_then([this] { return check_more(); });
   }
 
   result<void> check_options_of_legs() const {

@@ -292,7 +292,13 @@ result<void> check(const recipe& method) {
     .and_then([&] { return of.check_disclosures(); })
     .and_then([&] { return check_options(method); })
     .and_then([&] { return of.check_rest(); })
-    .and_then([&] { return of.check_finish(); });
+    .and_then([&] { return of.check_finish(); })
+    .and_then([&]() -> result<void> {
+      if (method.more.flag.empty())
+        return {};
+      return with_options(method, {{method.more.flag, 1}})
+        .and_then([](const recipe& all) { return check(all); });
+    });
 }
 
 } // namespace troupe::policies

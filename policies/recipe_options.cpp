@@ -32,6 +32,7 @@ public:
 
   result<recipe> make() {
     return check_values()
+      .map([this] { add_blocks(); })
       .and_then([this] { return set_blocks(); })
       .and_then([this] { return set_legs(); })
       .and_then([this] { return set_roles(); })
@@ -107,6 +108,18 @@ private:
       if (!fits(x, all_.at(x.name)))
         return refuse(x.name, "must be " + takes(x));
     return {};
+  }
+
+  /// Behind the recipe's own: lines and blocks keep their numbers.
+  void add_blocks() {
+    auto more = std::exchange(method_.more, {});
+    if (!is_on(more.flag))
+      return;
+    for (auto& x : more.blocks) {
+      if (travels(x.where))
+        method_.legs.front().fetch.push_back({.family = x.name});
+      method_.blocks.push_back(std::move(x));
+    }
   }
 
   result<void> set_blocks() {

@@ -68,7 +68,8 @@ routed_costs routed_costs_of(const language_spec& of, const inner_plans& plans,
 
 adapter_costs adapter_costs_of(const inner_plans& plans) noexcept {
   const auto head = head_in(plans.adapter);
-  return {.common = size_of_plan(plans.adapter) - head,
+  return {.common =
+            size_of_plan(plans.adapter) - head + size_of_plan(plans.attention),
           .own = size_of_plan(plans.own_adapter) - head_in(plans.own_adapter),
           .head = head + head_in(plans.own_adapter)};
 }

@@ -76,7 +76,7 @@ public:
 
   void add(client_id client, const client_adapters& x) {
     const auto adapters = x.on(on_);
-    const auto found = effective_ranks(adapters);
+    const auto found = effective_ranks(x.over_common(on_));
     const std::vector<double> ranks(found.begin(), found.end());
     const auto rank = mean(ranks);
     put("rank", client, rank);
@@ -166,13 +166,14 @@ void summarise_prepared(const evaluation_input& x, const local_problem& on,
   reporter before{on, "pre", to};
   reporter after{on, "post", to};
   const auto& common = common_of(x.versions, on);
+  const auto attention = attention_of(x.versions, on);
   double lost = 0;
   for (const auto& [client, state] : x.states) {
     if (const auto found = state->counters.find(lost_counter);
         found != state->counters.end())
       lost += static_cast<double>(found->second);
     auto left = adapters_before(on, *state);
-    auto now = adapters_after(on, state.get(), common);
+    auto now = adapters_after(on, state.get(), common, attention);
     if (!left || !now || left->common.empty() || !prepare(*left, client, on)
         || !prepare(*now, client, on))
       continue;

@@ -39,7 +39,11 @@ result<void> attach(const local_problem& on) {
 /// The group of a plan's factors.
 result<std::size_t> group_of(const local_problem& on,
                              const adapter_plan& plan) {
-  const auto name = &plan == own_plan(on) ? own_adapter_family : adapter_family;
+  auto name = adapter_family;
+  if (&plan == own_plan(on))
+    name = own_adapter_family;
+  else if (&plan == attention_plan(on))
+    name = attention_family;
   const auto& groups = on.model.inside()->groups();
   const auto found = std::ranges::find(groups, name, &inner_group::name);
   if (found == groups.end())
@@ -81,19 +85,20 @@ result<void> put_inside(const local_problem& on,
   return {};
 }
 
-/// The same as `compose`. Of what stands inside two of them learn from here on,
-/// which may be one, and nothing else does.
+/// The same as `compose`. Of what stands inside those from the first to the
+/// last learn from here on, which may be one, and nothing else does.
 result<void> compose_to_learn(const local_problem& on,
                               const planned_adapters& adapters,
-                              std::size_t first, std::size_t second) {
+                              std::size_t first, std::size_t last) {
   if (auto ok = compose(on, adapters); !ok || on.model.inside() == nullptr)
     return ok;
   const auto found = groups_of(on, adapters);
   if (!found)
     return tl::unexpected{found.error()};
+  const auto learning = std::span{*found}.subspan(first, last - first + 1);
   auto& inside = *on.model.inside();
   for (std::size_t g = 0; g < inside.groups().size(); ++g)
-    inside.switch_on(g, g == found->at(first) || g == found->at(second));
+    inside.switch_on(g, std::ranges::count(learning, g) > 0);
   return {};
 }
 
@@ -111,7 +116,7 @@ task<factors> bend_inside(visit& v, planned_adapters at, std::size_t wrt,
                           std::size_t of, floats direction, batch on,
                           kept_gradient* kept) {
   if (kept == nullptr)
-    co_await compose_to_learn(v.on, at, wrt, of);
+    co_await compose_to_learn(v.on, at, std::min(wrt, of), std::max(wrt, of));
   const auto moving = co_await group_of(v.on, at[wrt].plan);
   const auto first = beginning_of(moving, *v.on.model.inside());
   const auto along = v.scratch();
@@ -127,11 +132,6 @@ task<factors> bend_inside(visit& v, planned_adapters at, std::size_t wrt,
   co_return co_await pull_back(v.on, at[of]);
 }
 
-/// Whether its moments are of no visit but this.
-bool begins_anew(const visit& v) {
-  return v.option("moments") != 0;
-}
-
 } // namespace
 
 const adapter_plan* common_plan(const local_problem& on) noexcept {
@@ -139,6 +139,11 @@ const adapter_plan* common_plan(const local_problem& on) noexcept {
     return on.adapters;
   return on.inside != nullptr && on.inside->adapter ? &*on.inside->adapter
                                                     : nullptr;
+}
+
+const adapter_plan* attention_plan(const local_problem& on) noexcept {
+  return on.inside != nullptr && on.inside->attention ? &*on.inside->attention
+                                                      : nullptr;
 }
 
 const adapter_plan* own_plan(const local_problem& on) noexcept {
@@ -175,32 +180,6 @@ result<void> offer_common(const base_block& base, floats now, visit& v,
   });
 }
 
-optimiser optimiser_of_common(const visit& v) {
-  return {v.on, common_plan(v.on)->size(),
-          begins_anew(v) ? nullptr : v.in.state.get(),
-          std::string{adapter_family}};
-}
-
-result<std::optional<own_head>> own_head_of(const visit& v) {
-  const auto* plan = own_plan(v.on);
-  if (plan == nullptr)
-    return std::optional<own_head>{};
-  const factors fresh(plan->size());
-  return kept_or(v.in.state.get(), own_adapter_family, fresh)
-    .map([&](floats kept) {
-      return std::optional{own_head{
-        .values = {kept.begin(), kept.end()},
-        .by = {v.on, plan->size(), begins_anew(v) ? nullptr : v.in.state.get(),
-               std::string{own_adapter_family}}}};
-    });
-}
-
-void keep_of_common(const optimiser& by, visit& v) {
-  by.keep(v.out.next);
-  if (begins_anew(v))
-    v.out.next.moments.clear();
-}
-
 double inner_rate_at(const visit& v, std::uint64_t made) {
   return v.option("inner_rate") * rate_at(v.on, made) / v.on.how.learning_rate;
 }
@@ -225,7 +204,7 @@ result<void> compose(const local_problem& on,
 
 task<double> differentiate(visit& v, planned_adapters adapters, batch on,
                            std::optional<std::size_t> alone) {
-  TROUPE_ASSERT(!adapters.empty() && adapters.size() <= 2);
+  TROUPE_ASSERT(!adapters.empty());
   const auto last = adapters.size() - 1;
   co_await compose_to_learn(v.on, adapters, alone.value_or(0),
                             alone.value_or(last));
@@ -235,7 +214,7 @@ task<double> differentiate(visit& v, planned_adapters adapters, batch on,
 
 task<kept_loss> differentiate_and_keep(visit& v, planned_adapters adapters,
                                        batch on) {
-  TROUPE_ASSERT(!adapters.empty() && adapters.size() <= 2);
+  TROUPE_ASSERT(!adapters.empty());
   co_await compose_to_learn(v.on, adapters, 0, adapters.size() - 1);
   v.forget_gradient();
   co_return co_await v.differentiate_and_keep(on);
@@ -289,9 +268,12 @@ task<factors> bend(visit& v, planned_adapters at, std::size_t wrt,
   co_return sum;
 }
 
-const value_view& common_of(const std::vector<fetched_block>& versions,
-                            const local_problem& on) {
-  const auto* block = on.blocks.find(adapter_family);
+namespace {
+
+const value_view& version_of(std::string_view name,
+                             const std::vector<fetched_block>& versions,
+                             const local_problem& on) {
+  const auto* block = on.blocks.find(name);
   TROUPE_ASSERT(block != nullptr);
   const auto found =
     std::ranges::find(versions, block->id, &fetched_block::block);
@@ -299,7 +281,36 @@ const value_view& common_of(const std::vector<fetched_block>& versions,
   return *found->values;
 }
 
+/// What a client has left of what is beside attention.
+floats attention_left(const client_state& state) {
+  const auto found = state.blocks.find(left_of(attention_family));
+  return found == state.blocks.end() ? floats{} : found->second.own_view();
+}
+
+} // namespace
+
+const value_view& common_of(const std::vector<fetched_block>& versions,
+                            const local_problem& on) {
+  return version_of(adapter_family, versions, on);
+}
+
+floats attention_of(const std::vector<fetched_block>& versions,
+                    const local_problem& on) {
+  if (attention_plan(on) == nullptr)
+    return {};
+  return version_of(attention_family, versions, on);
+}
+
 planned_adapters client_adapters::on(const local_problem& problem) const {
+  auto result = over_common(problem);
+  if (const auto* plan = attention_plan(problem);
+      plan != nullptr && !attention.empty())
+    result.push_back({*plan, attention});
+  return result;
+}
+
+planned_adapters
+client_adapters::over_common(const local_problem& problem) const {
   planned_adapters result;
   if (!common.empty())
     result.push_back({*common_plan(problem), common});
@@ -329,11 +340,12 @@ rank_list ranks_kept(const client_state* state, const adapter_plan& plan) {
 }
 
 result<client_adapters> adapters_after(const local_problem& on,
-                                       const client_state* state,
-                                       floats common) {
+                                       const client_state* state, floats common,
+                                       floats attention) {
   if (auto ok = check_has_base(on); !ok)
     return tl::unexpected{ok.error()};
-  client_adapters x{.common = {common.begin(), common.end()}, .own = {}};
+  client_adapters x{.common = {common.begin(), common.end()},
+                    .attention = {attention.begin(), attention.end()}};
   if (state == nullptr)
     return x;
   if (const auto ranks = ranks_kept(state, *common_plan(on)); !ranks.empty())
@@ -351,7 +363,8 @@ result<client_adapters> adapters_before(const local_problem& on,
   const auto left = state.blocks.find(std::string{left_adapter_family});
   if (left == state.blocks.end())
     return client_adapters{};
-  return adapters_after(on, &state, left->second.own_view());
+  return adapters_after(on, &state, left->second.own_view(),
+                        attention_left(state));
 }
 
 } // namespace troupe::models

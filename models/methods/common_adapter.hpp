@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "models/adapters/adapter_factors.hpp"
@@ -34,8 +35,10 @@ inline constexpr const char* lost_counter = "own_adapter.lost";
 using planned_adapters = std::vector<planned_adapter>;
 using factors = std::vector<float>;
 
-/// What the common adapter is of, and a client's own; null: there is none.
+/// What the common adapter is of, what beside attention is a block of its own,
+/// and a client's own adapter; null: there is none.
 const adapter_plan* common_plan(const local_problem& on) noexcept;
+const adapter_plan* attention_plan(const local_problem& on) noexcept;
 const adapter_plan* own_plan(const local_problem& on) noexcept;
 
 /// Returns `invalid_config` where there is no plan of what clients keep.
@@ -57,18 +60,25 @@ result<void> offer_common(const base_block& base, std::span<const float> now,
 /// says that each begins with none.
 optimiser optimiser_of_common(const visit& v);
 
-/// A head of the client's own, of one who has no adapter of its own: what it
-/// adds to that of the model is learned beside the common adapter, by an
-/// optimiser like that one's, and stays.
-struct own_head {
+/// What is learned beside the common adapter, by an optimiser like that one's.
+/// They go by elements, so two make the steps that one of both would.
+struct learned_beside {
+  const adapter_plan* plan;
+  std::string kept_as;
   factors values;
   optimiser by;
 };
 
-/// Nothing: all have one head in common, or the model has none.
-result<std::optional<own_head>> own_head_of(const visit& v);
+/// Factors beside attention, where they are a block of their own; and a head of
+/// the client's own, of one who has no adapter of its own: what it adds to that
+/// of the model, where there is one and not all have it in common.
+result<std::vector<learned_beside>> beside_common(const visit& v);
 
-/// What the client keeps of it.
+/// As `offer_common`, of what was kept of factors beside attention, if there
+/// are any.
+result<void> offer_attention(visit& v);
+
+/// What the client keeps of the common adapter's.
 void keep_of_common(const optimiser& by, visit& v);
 
 /// The rate of plain SGD's steps in a visit that has made so many: the option
@@ -106,19 +116,30 @@ task<factors> bend(visit& v, planned_adapters at, std::size_t wrt,
 const value_view& common_of(const std::vector<fetched_block>& versions,
                             const local_problem& on);
 
-/// What is on a client's model: the common adapter at the client's rank, and
-/// one of its own. What there is not is empty.
+/// What a version has beside attention; empty: no block of its own.
+std::span<const float> attention_of(const std::vector<fetched_block>& versions,
+                                    const local_problem& on);
+
+/// What is on a client's model: the common adapter at the client's rank, what
+/// is apart from it beside attention, and one of its own. What there is not is
+/// empty.
 struct client_adapters {
-  factors common;
-  factors own;
+  factors common = {};
+  factors attention = {};
+  factors own = {};
 
   planned_adapters on(const local_problem& problem) const;
+
+  /// Those of the common adapter's layers.
+  planned_adapters over_common(const local_problem& problem) const;
 };
 
-/// After a broadcast of `common`. A null state is nobody's.
+/// After a broadcast of `common`, and of what is beside attention. A null state
+/// is nobody's.
 result<client_adapters> adapters_after(const local_problem& on,
                                        const client_state* state,
-                                       std::span<const float> common);
+                                       std::span<const float> common,
+                                       std::span<const float> attention = {});
 
 /// What one step on a client's training examples makes of a common adapter:
 /// Per-FedAvg's way to a model of its own. Nobody's makes none.

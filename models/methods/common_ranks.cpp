@@ -1,6 +1,7 @@
 // HOMLoRA, where all clients train one adapter of one rank; HETLoRA, where each
-// has the first ranks of it and gives up those that it does not need; and
-// FlexLoRA, where each has as many of the first as it is given.
+// has the first ranks of it and gives up those that it does not need, and may
+// have what is beside attention apart from that; and FlexLoRA, where each has
+// as many of the first as it is given.
 
 #include <algorithm>
 #include <cmath>
@@ -29,36 +30,35 @@ struct rank_bounds {
   double penalty = 0;
 };
 
-/// Trains the adapter, and the head of who has one of its own, which it keeps.
-/// Offers nothing yet. The loss is that without penalty.
+/// Trains the adapter, and what is learned beside it, which it keeps. Offers
+/// nothing yet. The loss is that without penalty.
 task<done> learn(visit& v, factors& adapter, optimiser& by,
                  const rank_bounds& within) {
   const auto& plan = *common_plan(v.on);
-  auto head = co_await own_head_of(v);
+  auto beside = co_await beside_common(v);
   batch_sequence from{v.on.rows, v.on.how, v.in.seed};
   double total = 0;
   for (std::uint64_t i = 0; i < v.plan.steps; ++i) {
-    const planned_adapter x{plan, adapter};
-    planned_adapters both(1, x);
-    if (head)
-      both.push_back({*own_plan(v.on), head->values});
-    total += co_await differentiate(v, both, from.next_batch());
-    auto slopes = co_await pull_back(v.on, x);
-    if (head) {
-      auto of_head = co_await pull_back(v.on, both.back());
-      co_await v.update(head->by.next(head->values, of_head));
+    planned_adapters all(1, {plan, adapter});
+    for (const auto& x : beside)
+      all.push_back({*x.plan, x.values});
+    total += co_await differentiate(v, all, from.next_batch());
+    auto slopes = co_await pull_back(v.on, all.front());
+    for (auto& x : beside) {
+      auto along = co_await pull_back(v.on, {*x.plan, x.values});
+      co_await v.update(x.by.next(x.values, along));
     }
     if (within.penalty > 0)
-      tail_norms(x, within.kept, within.penalty, slopes);
+      tail_norms(all.front(), within.kept, within.penalty, slopes);
     co_await v.update(by.next(adapter, slopes));
     // Moments of ranks that were given up could move them.
     if (!within.most.empty())
       truncate(plan, within.most, adapter);
   }
   v.out.loss = total / static_cast<double>(v.plan.steps);
-  if (head) {
-    head->by.keep(v.out.next);
-    co_await v.keep(own_adapter_family, head->values);
+  for (const auto& x : beside) {
+    x.by.keep(v.out.next);
+    co_await v.keep(x.kept_as, x.values);
   }
   co_return {};
 }
@@ -195,6 +195,7 @@ task<done> train_pruned(visit& v) {
   co_await v.keep(left_adapter_family, adapter);
   const auto weight = co_await weight_of(v, adapter);
   co_await offer_common(base, adapter, v, weight);
+  co_await offer_attention(v);
   offer_ranks(*base.layout, rank_of(ranks), v.out);
   co_return {};
 }
@@ -220,7 +221,8 @@ task<done> train_ranked(visit& v) {
 
 task<done> pruned_home(visit& v) {
   auto now = co_await adapters_after(v.on, v.in.state.get(),
-                                     common_of(v.in.fetched, v.on));
+                                     common_of(v.in.fetched, v.on),
+                                     attention_of(v.in.fetched, v.on));
   const auto client = v.in.visit.client;
   if (client.value != 0)
     truncate(*common_plan(v.on), ranks_of(client, v.in.state.get(), v.on),

@@ -136,9 +136,10 @@ result<tensor_file> merged(const experiment& x, const recipe& method,
 result<tensor_file> merged_over_base(const experiment& x,
                                      const std::vector<block_of_file>& blocks,
                                      const std::vector<double>& mixture) {
-  const auto found = std::ranges::find_if(blocks, [](const block_of_file& y) {
-    return y.name == models::adapter_family;
-  });
+  const auto found =
+    std::ranges::find(blocks, models::adapter_family, &block_of_file::name);
+  const auto beside =
+    std::ranges::find(blocks, models::attention_family, &block_of_file::name);
   if (!has_frozen_model(x) || found == blocks.end())
     return fail(errc::invalid_argument,
                 "method '" + x.method
@@ -147,7 +148,10 @@ result<tensor_file> merged_over_base(const experiment& x,
                     "has");
   if (const auto shares = shares_for(mixture, 1); !shares)
     return tl::unexpected{shares.error()};
-  return merged_language(x, found->values);
+  common_factors common{.adapter = found->values};
+  if (beside != blocks.end())
+    common.attention = beside->values;
+  return merged_language(x, common);
 }
 
 result<tensor_file> merged_of_run(const std::string& folder,

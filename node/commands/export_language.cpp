@@ -89,7 +89,7 @@ result<void> put_language(const experiment& x, const models::tensor_file& what,
 }
 
 result<models::tensor_file> merged_language(const experiment& x,
-                                            std::span<const float> adapter) {
+                                            const common_factors& common) {
   const auto* method = all_methods().find(x.method);
   TROUPE_ASSERT(method != nullptr);
   if (!x.data.foretells_tokens())
@@ -107,12 +107,15 @@ result<models::tensor_file> merged_language(const experiment& x,
                                               x.training.method, x.model.adapt);
   if (!plans)
     return tl::make_unexpected(plans.error());
-  const auto expected = plans->adapter ? plans->adapter->size() : 0;
-  if (expected == 0 || expected != adapter.size())
+  const auto size_of = [](const auto& plan) { return plan ? plan->size() : 0; };
+  const auto found = common.adapter.size() + common.attention.size();
+  const auto expected = size_of(plans->adapter) + size_of(plans->attention);
+  if (common.adapter.empty() || found != expected
+      || common.attention.size() != size_of(plans->attention))
     return fail(errc::invalid_data,
                 "model.safetensors and config.toml do not belong together: "
                 "the adapter has "
-                  + std::to_string(adapter.size()) + " values, and "
+                  + std::to_string(found) + " values, and "
                   + std::to_string(expected) + " are expected");
   const auto arithmetic = kernels::make_backend({});
   if (!arithmetic)
@@ -120,12 +123,20 @@ result<models::tensor_file> merged_language(const experiment& x,
   const auto from = (*base)->values();
   models::tensor_file out{
     (*base)->tensors(), std::vector<float>(from.size()), {}};
-  models::adapter_mixture mix{*plans->adapter, **arithmetic};
-  const std::array adapters{adapter};
-  const std::array shares{1.0};
-  return mix.compose(from, adapters, shares, out.values).map([&] {
-    return std::move(out);
-  });
+  const auto put = [&](const models::adapter_plan& plan, const auto& values,
+                       std::span<const float> onto) {
+    const std::array adapters{values};
+    const std::array shares{1.0};
+    return models::adapter_mixture{plan, **arithmetic}.compose(
+      onto, adapters, shares, out.values);
+  };
+  return put(*plans->adapter, common.adapter, from)
+    .and_then([&] {
+      return common.attention.empty()
+               ? result<void>{}
+               : put(*plans->attention, common.attention, out.values);
+    })
+    .map([&] { return std::move(out); });
 }
 
 } // namespace troupe::node

@@ -17,12 +17,18 @@ namespace troupe::node {
                                         const models::tensor_file& what,
                                         const std::filesystem::path& to);
 
-/// The base of a run with its common adapter in its weights, named as the
-/// base's. Returns `invalid_argument` where texts are not foretold token by
-/// token: the layer that says what a row is has no place in the file; and
-/// `invalid_data` where those are not the adapter's values.
+/// What a run's clients have in common beside its base.
+struct common_factors {
+  std::span<const float> adapter;
+  std::span<const float> attention = {}; ///< Where that is a block of its own.
+};
+
+/// The base of a run with these in its weights, named as the base's. Returns
+/// `invalid_argument` where texts are not foretold token by token: the layer
+/// that says what a row is has no place in the file; and `invalid_data` where
+/// those are not the adapter's values.
 /// @pre x.model.is_language(), its method is there
 [[nodiscard]] result<models::tensor_file>
-merged_language(const experiment& x, std::span<const float> adapter);
+merged_language(const experiment& x, const common_factors& common);
 
 } // namespace troupe::node

@@ -11,7 +11,9 @@ namespace troupe::policies {
 /// up, as far as to `rank_min`, when a visit has made them smaller, in all
 /// layers together or, with `pruning`, each layer by itself. What a
 /// client lacks counts as zeros, and an offer weighs by the norm of the
-/// product.
+/// product. As CoMiGS is compared with it (`plain_attention`), the factors
+/// beside attention are a block of their own, which all clients have whole and
+/// which is merged by a plain mean.
 recipe methods::hetlora() {
   return {
     .name = "hetlora",
@@ -47,9 +49,16 @@ recipe methods::hetlora() {
                   "once, or each of its layers by itself",
           .kind = option_kind::choice,
           .words = {"client", "layer"}},
+         {.name = "plain_attention",
+          .says = "factors beside attention are merged apart from the others, "
+                  "by a plain mean, and have 'attention_rank' at each client",
+          .kind = option_kind::flag},
          head_of_clients(),
          moments_between_visits()})),
-    .own = {"own_adapter", "head"}};
+    .own = {"own_adapter", "head"},
+    .more = {.flag = "plain_attention",
+             .blocks = {{.name = "attention", .weight = weight_rule::one},
+                        {.name = "left_attention", .where = scope::personal}}}};
 }
 
 } // namespace troupe::policies

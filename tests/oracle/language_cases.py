@@ -85,6 +85,8 @@ LANGUAGE = [
     ("hetlora language", "hetlora", {**SGD, "rank": 3, "rank_min": 1, "keep_share": 0.7,
                                      "penalty": 0.2}),
     ("hetlora experts", "hetlora", {**SGD, **OF_EXPERTS, "keep_share": 0.7, "penalty": 0.2}),
+    ("hetlora plain attention", "hetlora", {**SGD, **OF_EXPERTS, "keep_share": 0.7, "penalty": 0.2,
+                                            "plain_attention": 1, "attention_rank": 3}),
     ("flexlora language", "flexlora", {"rank": 3, "rank_min": 1}),
     ("flexlora experts", "flexlora", OF_EXPERTS),
     # So fast that using all of both is not the best.

@@ -132,16 +132,25 @@ def tail_size(visit, a, kept, rank):
 def pruned(visit):
     """HETLoRA (Cho et al. 2024): the first ranks of the adapter, of which the last cost something
     and are given up when a visit has made them smaller. An offer weighs the norm of its product,
-    and what a client has not counts as zeros."""
+    and what a client has not counts as zeros. As CoMiGS has it, what is beside attention may be apart:
+    of one rank, and merged by a plain mean."""
     rank = visit.state.get("rank", first_rank(visit))
     kept = math.floor(visit.option("keep_share") * rank)
     start = visit.adapter.cut(visit.fetched["adapter"], rank)
     penalty = 0 if wrong("penalty_left_out") else visit.option("penalty")
     a, batches, by = start.copy(), visit.batches(), kept_descent(visit)
+    apart, beside, by_apart = visit.attention, visit.fetched.get("attention"), Descent(visit, {})
     for _ in range(visit.steps):
-        slope = slope_by(visit, visit.adapter, a, 0, next(batches))
-        slope = visit.adapter.cut(slope, rank)
+        rows, others, of_beside = next(batches), 0, 0
+        if apart:
+            others = apart.change(beside)
+            of_beside = slope_by(visit, apart, beside, visit.adapter.change(a), rows)
+        slope = visit.adapter.cut(slope_by(visit, visit.adapter, a, others, rows), rank)
         a = by.step(a, slope + penalty * penalty_gradient(visit, a, kept, rank), visit.rate)
+        if apart:
+            beside = by_apart.step(beside, of_beside, visit.rate)
+        if apart and wrong("attention_has_the_clients_ranks"):
+            beside = apart.cut(beside, rank)
     smaller = tail_size(visit, a, kept, rank) < tail_size(visit, start, kept, rank)
     if smaller and not wrong("never_pruned"):
         rank = max(kept, int(visit.option("rank_min")))
@@ -151,7 +160,12 @@ def pruned(visit):
     visit.norms["adapter"] = np.linalg.norm(visit.adapter.change(a))
     if wrong("norm_for_one"):
         visit.norms["adapter"] = 1.0
-    return {"adapter": a - visit.fetched["adapter"]}
+    offer = {"adapter": a - visit.fetched["adapter"]}
+    if apart:
+        offer["attention"] = beside - visit.fetched["attention"]
+        if wrong("attention_by_norms"):
+            visit.norms["attention"] = visit.norms["adapter"]
+    return offer
 
 
 def ranked(visit):
@@ -233,6 +247,8 @@ def at_home(visit, method):
     if method == "fdlora":
         return fused(visit, (1, 1) if wrong("never_fused") else visit.state["fusion"])
     change = visit.adapter.change(x)
+    if method == "hetlora" and visit.attention:
+        change = change + visit.attention.change(visit.fetched["attention"])
     if method == "pf2lora":
         change = change + visit.own_adapter.change(visit.state["own_adapter"])
     return change

@@ -140,6 +140,8 @@ def lines_of(name, config):
     lines = list(method.lines)
     if method.several:
         lines += [(f"{method.several}.{c}",) for c in range(instances(method, config))]
+    if config.get("plain_attention"):
+        lines.append(("attention",))
     if config.get("attention") == "private":
         lines.remove(("attention",))
     return dict(enumerate(lines, 1))

@@ -170,7 +170,7 @@ class Replay:
 
     def weight(self, visit, block):
         if self.method.weight == "norm":
-            return visit.norms[block]
+            return visit.norms.get(block, 1.0)
         if self.method.weight == "one" and not wrong("examples_for_one"):
             return 1.0
         return server.example_weight(self.config["clients.example_weight"], visit.examples)
@@ -189,7 +189,8 @@ class Replay:
                 if offer:
                     parts.append(server.parted(self.config, offer, behind))
             after[block] = self.merged(block, parts, before[block], clients)
-            coarse[block] = server.off_the_grid(parts) if self.method.weight == "norm" else 0.0
+            by_norm = self.method.weight == "norm" and block == "adapter"
+            coarse[block] = server.off_the_grid(parts) if by_norm else 0.0
             if self.method.factored:  # A product does not say the signs of its factors.
                 after[block] = self.task.adapter.facing(after[block],
                                                         self.stored(line, version)[block])

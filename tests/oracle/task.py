@@ -76,6 +76,11 @@ def clusters(seed, clients, groups, rows, tests):
     return train, test
 
 
+def scale_of(config, rank):
+    return config.get("options.alpha", 0) / rank**(
+        0.5 if config.get("alpha_over") == "root" else 1) or 1.0
+
+
 def language(method, config):
     """Nobody trains the model; the weights are those that the oracle wrote, or the seed's."""
     streams = [texts.streams_of(config, user) for user in texts.DOCUMENTS]
@@ -94,11 +99,14 @@ def language(method, config):
                                task.model.named(".mlp.c_fc", ".mlp.c_proj"))
         return task
     layers = None  # What makes queries and values.
-    if config.get("adapted") == "blocks":
+    if config.get("plain_attention"):
+        layers = task.model.named(".mlp.c_fc", ".mlp.c_proj")
+        rank = config["attention_rank"]
+        task.attention = Adapter(task.model, {"rank": rank}, False, attention, scale_of(config, rank))
+    elif config.get("adapted") == "blocks":
         layers = task.model.named(".attn.c_attn", ".attn.c_proj", ".mlp.c_fc", ".mlp.c_proj")
         size["other"] = dict.fromkeys(attention, config["attention_rank"])
-    over = config["rank"]**(0.5 if config.get("alpha_over") == "root" else 1)
-    scale = config.get("options.alpha", 0) / over or 1.0
+    scale = scale_of(config, config["rank"])
     task.adapter = Adapter(task.model, size, False, layers, scale)
     if "own_rank" in config:  # It counts what the common one does.
         if wrong("own_adapter_counts_by_its_own_rank"):

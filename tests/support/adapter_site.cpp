@@ -61,14 +61,17 @@ adapter_site::adapter_site(site_options x)
     models::inner_plans plans;
     plans.adapter = task->adapters;
     plans.own_adapter = task->own_adapters;
+    plans.attention = x.attention;
     task->inside = std::move(plans);
     task->frozen.clear(); // The base is no block of values.
   }
   task->frozen.merge(models::frozen_factors(method, task->adapters, 1));
-  task->blocks =
-    models::make_layout(method, models::shapes_of(*x.model, task->adapters),
-                        {.weight_max = 1024})
-      .value();
+  task->blocks = models::make_layout(
+                   method,
+                   models::shapes_of(*x.model, task->adapters, {},
+                                     task->inside ? &*task->inside : nullptr),
+                   {.weight_max = 1024})
+                   .value();
   blocks = task->blocks;
   trainer = models::make_local_trainer(task, std::move(x.model),
                                        kernels::make_backend({}).value())

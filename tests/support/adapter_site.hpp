@@ -35,7 +35,8 @@ struct site_options {
   /// In the place of those that follow from the model.
   std::optional<models::adapter_plan> common = {};
   std::optional<models::adapter_plan> own = {};
-  std::vector<std::uint32_t> experts = {}; ///< Of clients, by turns.
+  std::optional<models::adapter_plan> attention = {}; ///< Inside, if any.
+  std::vector<std::uint32_t> experts = {};            ///< Of clients, by turns.
 };
 
 /// A trainer for visits of client 1.

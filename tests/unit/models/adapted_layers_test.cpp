@@ -23,6 +23,7 @@ namespace {
 
 using test::paper_model;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 /// GPT-2 of 124 million weights, but for its tokens, which nobody adapts.
 language_spec gpt2() {
@@ -102,6 +103,50 @@ TEST(adapted_layers, have_products_that_count_what_is_said) {
   // A client's own of another rank counts as the common one.
   EXPECT_THAT(scales_of("pf2lora", {{"alpha", 8}, {"own_rank", 1}}),
               ElementsAre(4, 2, 4, 2));
+}
+
+TEST(adapted_layers, of_plain_attention_are_in_two_blocks) {
+  const options all{
+    {"adapted", 1}, {"rank", 32}, {"alpha", 16}, {"alpha_over", 1}};
+  auto said = all;
+  said.insert({{"plain_attention", 1}, {"attention_rank", 8}});
+  const auto found = planned("hetlora", gpt2(), said);
+  ASSERT_TRUE(found) << found.error().context;
+  const auto& plans = **found;
+  ASSERT_TRUE(plans.attention);
+  EXPECT_EQ(plans.attention->size(), 442'368u); // Of CoMiGS's own.
+  EXPECT_EQ(plans.attention->tensors,
+            (*planned("comigs", gpt2()))->attention->tensors);
+  EXPECT_EQ(plans.attention->matrices[0].scale, 16 / std::sqrt(8.0));
+  EXPECT_EQ(plans.adapter->size(), 2'949'120u);
+  EXPECT_EQ(plans.adapter->matrices[0].scale, 16 / std::sqrt(32.0));
+  EXPECT_FALSE((*planned("hetlora", gpt2(), all))->attention);
+  // More than others have, or as they do.
+  said["attention_rank"] = 48;
+  EXPECT_TRUE(planned("hetlora", gpt2(), said));
+  said["attention_rank"] = 0;
+  EXPECT_EQ((*planned("hetlora", gpt2(), said))->attention->matrices[0].rank,
+            32u);
+}
+
+TEST(adapted_layers, of_plain_attention_are_refused_where_a_block_has_none) {
+  const auto refused = [](options said,
+                          const std::vector<std::string>& layers) {
+    said["plain_attention"] = 1;
+    const auto found = planned("hetlora", gpt2(), said, layers);
+    return found ? "" : found.error().context;
+  };
+  const std::string parts = "'options.plain_attention' parts attention from "
+                            "other layers, and ",
+                    would = " adapted; options.adapted = \"blocks\", or "
+                            "layers of both in model.adapt, would do";
+  EXPECT_EQ(refused({}, {}), parts + "no others are" + would);
+  EXPECT_EQ(refused({}, {"c_attn"}), parts + "no others are" + would);
+  EXPECT_EQ(refused({}, {"c_fc"}), parts + "none of attention is" + would);
+  EXPECT_EQ(refused({}, {"c_attn", "c_fc"}), "");
+  EXPECT_THAT(refused({{"adapted", 1}, {"attention_rank", 769}}, {}),
+              HasSubstr("'options.attention_rank' is 769"));
+  EXPECT_THAT(refused({}, {"c_attn", "wte"}), HasSubstr("'wte'"));
 }
 
 TEST(adapted_layers, have_a_head_that_all_share_or_each_keeps) {

@@ -211,6 +211,44 @@ TEST(with_options, keeps_a_block_where_an_option_says_so) {
   EXPECT_FALSE(check(method));
 }
 
+TEST(with_options, has_more_blocks_where_a_flag_says_so) {
+  const auto& plain = *find_recipe("hetlora");
+  const auto without = with_options(plain, {});
+  ASSERT_TRUE(without) << without.error().context;
+  ASSERT_EQ(without->blocks.size(), plain.blocks.size());
+  EXPECT_EQ(without->legs[0].fetch.back().family, "adapter");
+  EXPECT_TRUE(without->more.blocks.empty());
+  const auto more = with_options(plain, {{"plain_attention", 1}});
+  ASSERT_TRUE(more) << more.error().context;
+  EXPECT_TRUE(check(*more)) << check(*more).error().context;
+  ASSERT_EQ(more->blocks.size(), plain.blocks.size() + 2);
+  const auto& attention = more->blocks[plain.blocks.size()];
+  EXPECT_EQ(attention.name, "attention");
+  EXPECT_EQ(attention.merge, merge_rule{});
+  EXPECT_EQ(attention.weight, weight_rule::one);
+  EXPECT_EQ(attention.rank, 0u);
+  EXPECT_EQ(more->legs[0].fetch.back().family, "attention");
+  EXPECT_EQ(more->blocks.back().where, scope::personal);
+  EXPECT_EQ(formula_of(*more, pace_kind::fedbuff),
+            "x + r·Σ(w·s·d) / Σ(w), w the norm of what a client adds, d = -x "
+            "in ranks that a client lacks; of 'attention' x + r·Σ(1·s·d) / "
+            "Σ(1)");
+}
+
+TEST(with_options, are_held_to_what_a_flag_adds) {
+  auto method = *find_recipe("hetlora");
+  const auto why = [&] {
+    const auto found = check(method);
+    return found ? "" : found.error().context;
+  };
+  method.more.blocks.back().name = "adapter";
+  EXPECT_EQ(why(), "recipe 'hetlora': two blocks are named 'adapter', or one "
+                   "has no name; each needs one of its own");
+  method.more.flag = "penalty";
+  EXPECT_EQ(why(), "recipe 'hetlora': it has more blocks by 'penalty'; a flag "
+                   "that is off by default would do");
+}
+
 TEST(with_often, holds_for_every_method_whose_clients_all_do_the_same) {
   for (const auto& method : catalogue())
     if (method.roles.size() == 1) {

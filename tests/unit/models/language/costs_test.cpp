@@ -157,6 +157,13 @@ TEST(language_costs, of_two_adapters_are_as_published) {
     planned("homlora", roberta(12, 768), {{"rank", 12}}).plans);
   EXPECT_EQ(alone.common, 442'368u);
   EXPECT_EQ(alone.own, 0u);
+  const auto apart = adapter_costs_of(planned("hetlora", gpt2(12, 768),
+                                              {{"plain_attention", 1},
+                                               {"adapted", 1},
+                                               {"rank", 16},
+                                               {"attention_rank", 8}})
+                                        .plans);
+  EXPECT_EQ(apart.common, 1'474'560u + 442'368u);
 }
 
 TEST(language_costs, count_the_layer_that_says_what_a_row_is_apart) {

@@ -49,6 +49,25 @@ struct exported_language : ::testing::Test {
   std::vector<float> values;
 };
 
+std::vector<float> some_factors(std::size_t size) {
+  std::vector<float> all(size);
+  for (std::size_t i = 0; i < size; ++i)
+    all[i] = static_cast<float>(i % 7) / 8;
+  return all;
+}
+
+void add_products(const models::adapter_plan& plan,
+                  const std::vector<float>& of, std::vector<float>& to) {
+  for (const auto& m : plan.matrices)
+    for (std::size_t i = 0; i < m.rows; ++i)
+      for (std::size_t j = 0; j < m.columns; ++j) {
+        double sum = 0;
+        for (std::size_t r = 0; r < m.rank; ++r)
+          sum += of[m.u_at + r * m.rows + i] * of[m.v_at + r * m.columns + j];
+        to[m.at + i * m.columns + j] += static_cast<float>(m.scale * sum);
+      }
+}
+
 } // namespace
 
 TEST_F(exported_language, is_the_base_of_another_run) {
@@ -90,22 +109,13 @@ TEST_F(exported_language, has_its_common_adapter_in_its_weights) {
   ASSERT_TRUE(plans && plans->adapter);
   const auto& plan = *plans->adapter;
   std::vector<float> adapter(plan.size());
-  const auto unchanged = node::merged_language(x, adapter);
+  const auto unchanged = node::merged_language(x, {.adapter = adapter});
   ASSERT_TRUE(unchanged) << unchanged.error().context;
   EXPECT_EQ(unchanged->values, (*base)->values());
-  for (std::size_t i = 0; i < adapter.size(); ++i)
-    adapter[i] = static_cast<float>(i % 7) / 8;
+  adapter = some_factors(plan.size());
   auto expected = (*base)->values();
-  for (const auto& m : plan.matrices)
-    for (std::size_t i = 0; i < m.rows; ++i)
-      for (std::size_t j = 0; j < m.columns; ++j) {
-        double sum = 0;
-        for (std::size_t r = 0; r < m.rank; ++r)
-          sum += adapter[m.u_at + r * m.rows + i]
-                 * adapter[m.v_at + r * m.columns + j];
-        expected[m.at + i * m.columns + j] += static_cast<float>(m.scale * sum);
-      }
-  const auto merged = node::merged_language(x, adapter);
+  add_products(plan, adapter, expected);
+  const auto merged = node::merged_language(x, {.adapter = adapter});
   ASSERT_TRUE(merged) << merged.error().context;
   EXPECT_THAT(merged->values,
               ::testing::Pointwise(::testing::FloatNear(1e-5f), expected));
@@ -117,14 +127,37 @@ TEST_F(exported_language, has_its_common_adapter_in_its_weights) {
   EXPECT_EQ((*read)->values(), merged->values);
 }
 
+TEST_F(exported_language, has_what_is_apart_beside_attention_in_them_too) {
+  x.method = "hetlora";
+  x.training.method = {{"plain_attention", 1}, {"adapted", 1}, {"rank", 2}};
+  const auto base = node::base_of(x, 257);
+  ASSERT_TRUE(base) << base.error().context;
+  const auto plans = models::inner_plans_over(
+    (*base)->tensors(), *node::all_methods().find(x.method), x.training.method,
+    x.model.adapt);
+  ASSERT_TRUE(plans && plans->adapter && plans->attention);
+  const auto adapter = some_factors(plans->adapter->size());
+  const auto attention = some_factors(plans->attention->size());
+  auto expected = (*base)->values();
+  add_products(*plans->adapter, adapter, expected);
+  add_products(*plans->attention, attention, expected);
+  const auto merged =
+    node::merged_language(x, {.adapter = adapter, .attention = attention});
+  ASSERT_TRUE(merged) << merged.error().context;
+  EXPECT_THAT(merged->values,
+              ::testing::Pointwise(::testing::FloatNear(1e-5f), expected));
+  EXPECT_FALSE(node::merged_language(x, {.adapter = adapter}));
+}
+
 TEST_F(exported_language, is_merged_with_the_adapter_of_its_run_alone) {
   x.method = "homlora";
-  const auto other = node::merged_language(x, std::vector<float>(3));
+  const std::vector<float> three(3);
+  const auto other = node::merged_language(x, {.adapter = three});
   ASSERT_FALSE(other);
   EXPECT_THAT(other.error().context,
               ::testing::HasSubstr("the adapter has 3 values"));
   x.data.text_task = models::text_task::classify;
-  const auto labels = node::merged_language(x, std::vector<float>(3));
+  const auto labels = node::merged_language(x, {.adapter = three});
   ASSERT_FALSE(labels);
   EXPECT_THAT(labels.error().context,
               ::testing::HasSubstr("says what a row is as a whole"));

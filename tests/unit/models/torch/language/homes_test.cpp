@@ -77,6 +77,24 @@ TEST(homes, are_of_each_client_itself) {
   }
 }
 
+// Of one rank of the others, or of two.
+TEST(homes, have_what_is_apart_beside_attention_whole) {
+  visited testee{language_setting_of("hetlora", {{"plain_attention", 1},
+                                                 {"adapted", 1},
+                                                 {"rank_first", 1},
+                                                 {"rank_last", 2}})};
+  const auto merged = testee.of.loop().values("attention").copy();
+  const auto found = testee.live();
+  ASSERT_EQ(found.size(), 3u);
+  for (const auto& [client, values] : found) {
+    ASSERT_GT(values.size(), merged.size());
+    const auto end =
+      values.begin() + static_cast<std::ptrdiff_t>(merged.size());
+    EXPECT_EQ(floats(values.begin(), end), merged) << client.value;
+  }
+  EXPECT_NE(found.at({1}), found.at({3}));
+}
+
 TEST(homes, are_scored_as_clients_are) {
   for (const std::string method : {"comigs", "pf2lora", "fedavg"}) {
     SCOPED_TRACE(method);

@@ -62,6 +62,13 @@ TEST_P(language_in_step, visits_with_noisy_gates_do_so_too) {
     expect_bits_of_each_alone(language_setting_of(GetParam(), {{"gate", 1}}));
 }
 
+TEST_P(language_in_step, visits_with_plain_attention_do_so_too) {
+  if (find_option(*policies::find_recipe(GetParam()), "plain_attention")
+      != nullptr)
+    expect_bits_of_each_alone(language_setting_of(
+      GetParam(), {{"plain_attention", 1}, {"adapted", 1}}));
+}
+
 TEST(language_in_step_of, all_methods_that_learn_a_language_model) {
   const auto names = all_language_methods();
   for (const std::string name :

@@ -51,7 +51,27 @@ protected:
   static void expect_again(const ended_run& x, bool to_its_end) {
     expect_computed_again(x, prepared, to_its_end);
   }
+
+  void expect_again_in_every_pace(const overrides& more) const {
+    for (const auto pace : {pace_kind::sync, pace_kind::semisync,
+                            pace_kind::fedbuff, pace_kind::fedasync}) {
+      if (policies::standing_of(method(), pace) == standing::refused)
+        continue;
+      for (const std::string clock : {"virtual", "wall"}) {
+        auto changes = length_of(pace, clock);
+        SCOPED_TRACE(::testing::PrintToString(changes));
+        // Then a replay looks at what there is once, at the end.
+        changes.insert(changes.end(), {"events=true", "evaluate_every=0"});
+        changes.insert(changes.end(), more.begin(), more.end());
+        expect_again(go(described(changes)), pace == pace_kind::sync);
+      }
+    }
+  }
 };
+
+const overrides of_plain_attention{"options.plain_attention=true",
+                                   "options.adapted=blocks",
+                                   "options.attention_rank=1"};
 
 INSTANTIATE_TEST_SUITE_P(all, language_run,
                          ::testing::ValuesIn(all_language_methods()),
@@ -67,6 +87,8 @@ TEST_P(language_run, under_sync_is_the_plain_loop) {
     variants.push_back({"options.gate=noisy"});
   if (may_be_rounded(method()))
     variants.push_back({"merge.wire=bf16"});
+  if (find_option(method(), "plain_attention") != nullptr)
+    variants.push_back(of_plain_attention);
   for (const auto& more : variants) {
     const auto x = described(more);
     const auto work = prepared(x);
@@ -121,20 +143,13 @@ TEST_P(language_run, of_rounded_values_learns_the_same_and_is_computed_again) {
 
 // Of those that train all weights: replay_test, over any model.
 TEST_P(language_run, is_computed_again_in_every_pace_and_under_both_clocks) {
-  if (!models::has_adapters(method()))
-    return;
-  for (const auto pace : {pace_kind::sync, pace_kind::semisync,
-                          pace_kind::fedbuff, pace_kind::fedasync}) {
-    if (policies::standing_of(method(), pace) == standing::refused)
-      continue;
-    for (const std::string clock : {"virtual", "wall"}) {
-      auto changes = length_of(pace, clock);
-      SCOPED_TRACE(::testing::PrintToString(changes));
-      // Then a replay looks at what there is once, at the end.
-      changes.insert(changes.end(), {"events=true", "evaluate_every=0"});
-      expect_again(go(described(changes)), pace == pace_kind::sync);
-    }
-  }
+  if (models::has_adapters(method()))
+    expect_again_in_every_pace({});
+}
+
+TEST_P(language_run, of_plain_attention_is_computed_again_in_every_pace) {
+  if (find_option(method(), "plain_attention") != nullptr)
+    expect_again_in_every_pace(of_plain_attention);
 }
 
 // They change what clients keep, and make no version.

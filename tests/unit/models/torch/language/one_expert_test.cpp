@@ -110,6 +110,51 @@ TEST(one_expert, is_homlora_over_the_same_layers_to_the_bit) {
   }
 }
 
+// It has the blocks of one expert, and two optimisers in the place of one.
+TEST(one_rank, of_hetlora_with_plain_attention_is_one_expert_to_the_bit) {
+  auto of_one = routed_setting_of("comigs");
+  of_one.experts = {1};
+  const auto of_het = routed_setting_of("hetlora", {{"plain_attention", 1},
+                                                    {"adapted", 1},
+                                                    {"alpha", 16},
+                                                    {"alpha_over", 1},
+                                                    {"rank_min", 2},
+                                                    {"penalty", 0}});
+  routed_federation one{of_one}, het{of_het};
+  std::shared_ptr<const models::client_state> of_first, of_second;
+  for (const std::uint64_t seed : {5, 6}) {
+    auto x = one.visit(1, seed);
+    auto y = het.visit(1, seed);
+    ASSERT_EQ(y.fetched.size(), x.fetched.size());
+    named_values begin;
+    for (const auto& fetched : x.fetched)
+      add(*one.task().blocks.find(fetched.block), *fetched.values, begin);
+    for (auto& fetched : y.fetched)
+      fetched.values =
+        share(joined(*het.task().blocks.find(fetched.block), begin));
+    x.state = of_first;
+    y.state = of_second;
+    const auto found = one.trainer().train(x);
+    const auto other = het.trainer().train(y);
+    ASSERT_TRUE(found) << found.error().context;
+    ASSERT_TRUE(other) << other.error().context;
+    EXPECT_EQ(found->loss, other->loss);
+    auto a = left_by(one, *found, {"generalist", "attention"}, "experts");
+    auto b = left_by(het, *other, {"adapter"}, "adapter");
+    const auto beside = left_by(het, *other, {"attention"}, "attention");
+    b.values.insert(beside.values.begin(), beside.values.end());
+    b.offered.insert(beside.offered.begin(), beside.offered.end());
+    b.first_moments.insert(beside.first_moments.begin(),
+                           beside.first_moments.end());
+    EXPECT_EQ(a.values, b.values);
+    EXPECT_EQ(a.offered, b.offered);
+    EXPECT_EQ(a.first_moments, b.first_moments);
+    EXPECT_NE(a.values, begin);
+    of_first = std::make_shared<const models::client_state>(found->next);
+    of_second = std::make_shared<const models::client_state>(other->next);
+  }
+}
+
 TEST(one_rank, of_hetlora_whose_offers_weigh_the_same_is_homlora_to_the_bit) {
   const auto after = [](const std::string& method, const options& said,
                         bool weighs_one) {

@@ -127,9 +127,9 @@ struct baseline_step {
   std::string method;
   models::optimiser_kind by = models::optimiser_kind::sgd;
 
-  adapter_site site(const options& head, models::inner_plans& plans) const {
+  adapter_site site(const options& more, models::inner_plans& plans) const {
     options said{{"rank", 2}, {"rank_min", 2}, {"penalty", 0}};
-    said.insert(head.begin(), head.end());
+    said.insert(more.begin(), more.end());
     plans = **models::inner_plans_for(*policies::find_recipe(method),
                                       *classifier(), said, {});
     models::training_options how;
@@ -143,7 +143,8 @@ struct baseline_step {
                          .model = classifier(),
                          .clients = {.train = {rows}, .test = {rows}},
                          .common = plans.adapter,
-                         .own = plans.own_adapter}};
+                         .own = plans.own_adapter,
+                         .attention = plans.attention}};
   }
 };
 
@@ -179,6 +180,46 @@ TEST(private_head, of_baselines_moves_as_a_shared_one_and_is_not_offered) {
       EXPECT_NEAR(kept[j], whole[factors + j], 1e-6) << j;
     EXPECT_GT(test::largest_of(kept), 1e-3);
   }
+}
+
+// Three of them learn from one gradient: who has the head is nothing to what is
+// apart beside attention.
+TEST(private_head, of_hetlora_is_learned_beside_plain_attention) {
+  const baseline_step c{"hetlora"};
+  const auto trained = [&](double head) {
+    models::inner_plans plans;
+    const auto site =
+      c.site({{"head", head}, {"adapted", 1}, {"plain_attention", 1}}, plans);
+    auto common = headed_case::values(*plans.adapter, 1);
+    if (head == 0) // It begins as one of its own does.
+      std::ranges::fill(
+        std::span{common}.subspan(plans.adapter->vectors.front().in_adapter),
+        0);
+    auto at = site.visit(common);
+    at.fetched.push_back({site.blocks.blocks.at(1).id,
+                          {0},
+                          share(headed_case::values(*plans.attention, 2))});
+    auto out = site.trainer->train(at);
+    EXPECT_TRUE(out) << out.error().context;
+    return out ? *out : models::trained{};
+  };
+  const auto shared = trained(0), own = trained(1);
+  ASSERT_EQ(shared.parts.size(), 2u);
+  ASSERT_EQ(own.parts.size(), 2u);
+  EXPECT_NEAR(own.loss, shared.loss, 1e-6);
+  const auto& attention = *own.parts[1].delta;
+  const auto& expected = *shared.parts[1].delta;
+  ASSERT_EQ(attention.size(), expected.size());
+  for (std::size_t j = 0; j < attention.size(); ++j)
+    EXPECT_NEAR(attention[j], expected[j], 1e-6) << j;
+  EXPECT_GT(test::largest_of(attention), 1e-4);
+  const auto& whole = *shared.parts[0].delta;
+  const auto factors = own.parts[0].delta->size();
+  const auto head = own.next.blocks.at("own_adapter").own_view();
+  ASSERT_EQ(whole.size(), factors + head.size());
+  for (std::size_t j = 0; j < head.size(); ++j)
+    EXPECT_NEAR(head[j], whole[factors + j], 1e-6) << j;
+  EXPECT_GT(test::largest_of(head), 1e-3);
 }
 
 // AdamW's first step is as long as its rate, and its second goes on from both.
