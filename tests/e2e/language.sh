@@ -184,7 +184,9 @@ while time.monotonic() < deadline:
     os.kill(process, signal.SIGSTOP) # However fast it is, it gets on by 2 ms from look to look.
     time.sleep(0.005)
     if under_way():
-        time.sleep(0.1) # Of what it has offered there is a line by now.
+        settled = time.monotonic() + 1.5 # Of what it has offered there is a line by then, on a busy machine, too.
+        while under_way() and time.monotonic() < settled:
+            time.sleep(0.02)
         if visits := under_way():
             os.kill(process, signal.SIGKILL)
             print(*visits)
