@@ -16,6 +16,8 @@ round_of() { # FILE ROW SETTINGS…
   # Of labelled texts there are few; a stream is bounded, and its routers learn in each visit.
   if [[ $run = */comigs/* ]]; then
     small=(--set data.tokens=2_000 --set data.validation_tokens=300 --set data.test_tokens=300)
+    [[ "$*" != *data.user_tokens=* ]] ||
+      small=(--set 'data.user_tokens=[1_000, 4_000, 4_000, 1_000]' --set data.validation_tokens=300 --set data.test_tokens=300)
     [[ "$*" != *data.mixed=true* ]] || small=(--set data.tokens=2_000 --set data.validation_tokens=1_000 --set data.test_tokens=1_000)
     [[ "$*" = *method=* && "$*" != *method=comigs* ]] || small+=(--set options.router_every=1 --set options.router_steps=1)
   fi
