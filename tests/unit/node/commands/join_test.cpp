@@ -15,7 +15,8 @@ namespace {
 
 /// The server hears none of its figures.
 join_summary with_figures() {
-  join_summary x{.why = "after 2 rounds", .clients = 2, .visits = 4};
+  join_summary x{
+    .why = "after 2 rounds", .hint = {}, .clients = 2, .visits = 4};
   x.method_results = {{"perplexity_merged", 33.5},
                       {"perplexity_merged.1", 30},
                       {"perplexity_merged.2", 37},
@@ -45,7 +46,7 @@ TEST(last_words, have_each_client_s_for_programs) {
 }
 
 TEST(last_words, have_no_figures_where_the_method_has_none) {
-  const join_summary x{.why = "done", .clients = 1, .visits = 1};
+  const join_summary x{.why = "done", .hint = {}, .clients = 1, .visits = 1};
   EXPECT_EQ(last_words(x, false),
             "the run is over (done); 1 client took part, with 1 visit\n");
   EXPECT_EQ(json::parse(last_words(x, true))->find("method_results")->dump(),
