@@ -92,7 +92,8 @@ const std::string& sources() {
 std::vector<std::string> unread(const recipe& method) {
   std::set<std::string> read;
   for (const auto& x : method.blocks)
-    read.insert({x.count_option, x.rank_option, x.name + "_server_rate"});
+    read.insert({x.count_option, x.rank_option, x.examples_option,
+                 x.name + "_server_rate"});
   for (const auto& x : method.disclosures)
     read.insert(x.count_option);
   for (const auto& leg : method.legs)
