@@ -144,8 +144,9 @@ TEST(method_options, have_two_ends) {
     for (const auto* word : {"'nonsense'", "nan", "[1]"})
       EXPECT_THAT(refused(method.name, x.name + " = " + word),
                   HasSubstr(takes(x)));
-    if (x.kind != option_kind::number)
+    if (x.kind != option_kind::number) {
       EXPECT_THAT(refused(method.name, x.name + " = 0.5"), HasSubstr(takes(x)));
+    }
   });
 }
 
