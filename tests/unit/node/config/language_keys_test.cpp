@@ -287,9 +287,8 @@ TEST(language_keys, are_of_models_that_can_be) {
 }
 
 TEST(language_keys, are_for_methods_over_one_model) {
-  static const recipe adapted{.name = "with_adapters",
-                              .summary = {},
-                              .blocks = {{.name = "adapter"}}};
+  static const recipe adapted{
+    .name = "with_adapters", .summary = {}, .blocks = {{.name = "adapter"}}};
   static const recipe frozen{
     .name = "with_a_still_one",
     .summary = "",

@@ -19,7 +19,7 @@ namespace {
 
 struct ended {
   node::experiment x;
-  node::run_summary summary;
+  node::run_summary summary = {};
   std::map<client_id, actors::state_ptr> states = {};
   std::vector<float> model = {};
   std::vector<float> control = {};
