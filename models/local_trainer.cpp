@@ -109,6 +109,8 @@ public:
   }
 
   result<evaluated> evaluate(const evaluation_input& x) override {
+    if (!task_->blocks.rounds())
+      return scores_of(x, at_, *models_.front());
     auto as_sent = x;
     receive(as_sent.versions);
     return scores_of(as_sent, at_, *models_.front());
