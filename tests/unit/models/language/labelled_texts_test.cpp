@@ -81,7 +81,8 @@ TEST_F(labelled_lines, say_what_they_are_for_under_a_key_of_parts) {
                + "\"test\"}\n" + first
                + "null}\n{\"text\": \"two\", \"label\": 1}\n");
   std::vector<std::optional<text_part>> parts;
-  for (const auto& x : users()[0].texts)
+  const auto all = users();
+  for (const auto& x : all[0].texts)
     parts.push_back(x.part);
   EXPECT_THAT(
     parts, ::testing::ElementsAre(text_part::train, text_part::validation,
