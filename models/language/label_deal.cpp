@@ -84,6 +84,12 @@ deal_by_label(const std::map<text_part, row_list>& labels,
   return out;
 }
 
+bool is_by_label(const label_deal& how) noexcept {
+  return how.clients > 1
+         && (how.scheme ? !std::holds_alternative<iid_partition>(*how.scheme)
+                        : how.sorted_fraction > 0);
+}
+
 std::string_view larger_share(text_part x) noexcept {
   switch (x) {
     case text_part::train:

@@ -34,6 +34,9 @@ struct label_deal {
 deal_by_label(const std::map<text_part, row_list>& labels,
               const label_deal& how);
 
+/// Whether it matters what labels rows have.
+bool is_by_label(const label_deal& how) noexcept;
+
 /// What would give a part more rows, behind other things that would do.
 std::string_view larger_share(text_part x) noexcept;
 

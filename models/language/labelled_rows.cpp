@@ -108,7 +108,7 @@ private:
     for (const auto& name : to.labels_)
       numbers.emplace(name, static_cast<std::uint32_t>(numbers.size()));
     if (how.files.task != text_task::classify)
-      return {};
+      return check_kinds();
     if (to.labels_.size() < 2)
       return refuse("all texts have one label"
                     + (to.labels_.empty()
@@ -120,6 +120,15 @@ private:
                     + " labels, and at most " + std::to_string(text_labels_max)
                     + " would do; 'label' says which key has them");
     return {};
+  }
+
+  /// Sorted by what no text has, they would be dealt as they come.
+  result<void> check_kinds() const {
+    if (!is_by_label(as_dealt()) || to.labels_ != std::vector<std::string>{""})
+      return {};
+    return refuse("no text has " + in_quotes(shortened(how.files.label))
+                  + ", by which they are to be dealt; another 'data.label', or "
+                    "'sorted_fraction' 0, which needs none, would do");
   }
 
   result<void> add_user(const labelled_user& user, text_part part) {
@@ -165,17 +174,9 @@ private:
   }
 
   bool is_wanted(text_part part) const {
-    if (said.contains(part))
-      return true;
-    switch (part) {
-      case text_part::validation:
-        return how.validation_share > 0;
-      case text_part::test:
-        return how.test_share > 0;
-      case text_part::train:
-        break;
-    }
-    return true;
+    return part == text_part::train || said.contains(part)
+           || (part == text_part::test ? how.test_share : how.validation_share)
+                > 0;
   }
 
   std::vector<number_list>& clients_of(text_part part) const noexcept {
@@ -210,6 +211,14 @@ private:
     return {};
   }
 
+  label_deal as_dealt() const {
+    return {.clients = how.clients,
+            .scheme = how.scheme,
+            .sorted_fraction = how.sorted_fraction,
+            .even_tests = how.even_tests,
+            .seed = how.seed};
+  }
+
   result<void> deal_all() {
     std::map<text_part, number_list> all;
     std::map<text_part, number_list> labels;
@@ -229,11 +238,7 @@ private:
       for (const auto number : own)
         of.push_back(set.rows[number].label);
     }
-    auto dealt = deal_by_label(labels, {.clients = how.clients,
-                                        .scheme = how.scheme,
-                                        .sorted_fraction = how.sorted_fraction,
-                                        .even_tests = how.even_tests,
-                                        .seed = how.seed});
+    auto dealt = deal_by_label(labels, as_dealt());
     if (!dealt)
       return tl::make_unexpected(dealt.error());
     for (auto& [part, clients] : *dealt)

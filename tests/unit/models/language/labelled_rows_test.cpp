@@ -358,6 +358,7 @@ TEST_F(labelled_folder, says_that_rows_are_beyond_the_context) {
                          + beyond
                          + "or smaller shares of the others, would do");
   how.clients = 2;
+  how.sorted_fraction = 0;
   EXPECT_EQ(refusal(), folder.path()
                          + ": there are 0 rows for training, and 2 clients who "
                            "share them"

@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "models/language/label_deal.hpp"
 #include "tests/support/scratch_folder.hpp"
@@ -51,6 +52,27 @@ struct rows_by_label : ::testing::Test {
 };
 
 } // namespace
+
+TEST_F(rows_by_label, are_refused_where_no_text_has_the_label) {
+  how.files.task = text_task::describe;
+  how.files.label = "kind";
+  std::ofstream out{folder.path() + "/a.jsonl", std::ios::binary};
+  for (int i = 0; i < 200; ++i)
+    out << "{\"before\": \"" << i << "\", \"text\": \"x\", \"label\": 1}\n";
+  out.close();
+  for (const auto& scheme : std::vector<std::optional<partitioner>>{
+         std::nullopt, labels_partition{1}, dirichlet_partition{0.5}}) {
+    how.scheme = scheme;
+    EXPECT_THAT(refusal(), ::testing::HasSubstr("no text has 'kind', by which "
+                                                "they are to be dealt"));
+  }
+  how.scheme.reset();
+  how.sorted_fraction = 0;
+  EXPECT_EQ(refusal(), "loaded");
+  how.sorted_fraction = 0.9;
+  how.files.label = "label";
+  EXPECT_EQ(refusal(), "loaded");
+}
 
 TEST_F(rows_by_label, tests_on_the_labels_that_a_client_has) {
   write(2);
