@@ -21,14 +21,17 @@ void to_bf16(std::span<const float> from,
   std::ranges::transform(from, to.begin(), [](float x) { return to_bf16(x); });
 }
 
+bool all_bf16(std::span<const float> xs) noexcept {
+  return std::ranges::all_of(xs, [](float x) {
+    return (std::bit_cast<std::uint32_t>(x) & 0xffff) == 0;
+  });
+}
+
 shared_values rounded_to_bf16(const shared_values& x) {
   if (!x || x.is_bf16())
     return x;
-  const auto has_lower_half = [](float y) {
-    return (std::bit_cast<std::uint32_t>(y) & 0xffff) != 0;
-  };
   auto out = x;
-  if (std::ranges::any_of(*x, has_lower_half)) {
+  if (!all_bf16(*x)) {
     auto values = x.copy();
     for (auto& y : values)
       y = from_bf16(to_bf16(y));

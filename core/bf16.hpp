@@ -22,6 +22,9 @@ inline float from_bf16(std::uint16_t x) noexcept {
 /// Of each the nearest. @pre room for them
 void to_bf16(std::span<const float> from, std::span<std::uint16_t> to) noexcept;
 
+/// Whether each is one: its lower half is zero.
+bool all_bf16(std::span<const float> xs) noexcept;
+
 /// Each value the nearest bf16: the same ones where they are that already.
 /// Null stays null.
 shared_values rounded_to_bf16(const shared_values& x);

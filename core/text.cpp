@@ -68,13 +68,18 @@ std::string shown(std::string_view x, bool in_one_line) {
 } // namespace
 
 bool is_utf8(std::string_view x) {
-  while (!x.empty()) {
-    const auto next = first_of(x);
+  return utf8_until(x) == x.size();
+}
+
+std::size_t utf8_until(std::string_view x) {
+  std::size_t at = 0;
+  while (at < x.size()) {
+    const auto next = first_of(x.substr(at));
     if (!next.whole)
-      return false;
-    x.remove_prefix(next.size);
+      break;
+    at += next.size;
   }
-  return true;
+  return at;
 }
 
 std::string printable(std::string_view x) {

@@ -15,6 +15,9 @@ std::string printable(std::string_view x);
 /// All of it, to the last byte.
 bool is_utf8(std::string_view x);
 
+/// How many bytes are before the first that is no UTF-8; its size: all are.
+std::size_t utf8_until(std::string_view x);
+
 /// As errors speak of names that others chose: printable, and in one line.
 std::string in_quotes(std::string_view x);
 

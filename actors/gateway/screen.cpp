@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/bf16.hpp"
 #include "core/limits.hpp"
 #include "kernels/backend.hpp"
 #include "models/adapters/rank_prefix.hpp"
@@ -54,6 +55,8 @@ bool is_sound_part(const messages::offer_block& x,
       && !policies::takes_few_ranks(block.merge.kind))
     return false;
   if (x.delta->size() != models::prefix_size(block, x.rank))
+    return false;
+  if (block.sent == sent_as::bf16 && !x.delta.is_bf16() && !all_bf16(*x.delta))
     return false;
   // A weight below a step would vanish from the total; NaN fails as well.
   if (!(x.weight >= block.grid.step())

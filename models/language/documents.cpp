@@ -121,6 +121,22 @@ result<std::string> text_of_file(const fs::path& path) {
     });
 }
 
+/// Letters of another alphabet would be learned as others, or as none.
+result<std::string> letters_of_file(const fs::path& path) {
+  return text_of_file(path).and_then([&](std::string text) {
+    const auto at = utf8_until(text);
+    if (at == text.size())
+      return result<std::string>{std::move(text)};
+    const auto line = std::count(text.begin(), text.begin() + at, '\n') + 1;
+    return result<std::string>{fail_at(
+      path.string() + ":" + std::to_string(line),
+      "byte " + std::to_string(at) + " of the file, "
+        + in_quotes(std::string_view{text}.substr(at, 1))
+        + ", is no UTF-8; what iconv -f LATIN1 -t UTF-8 makes of it would do, "
+          "where it is Latin-1")};
+  });
+}
+
 /// A document that has anything to say.
 void add_document(std::vector<document>& to, std::string text,
                   std::string source) {
@@ -148,7 +164,7 @@ result<void> read_folder(const fs::path& path, std::vector<document>& to) {
     std::error_code ignored;
     if (!fs::is_regular_file(file, ignored))
       continue;
-    auto text = text_of_file(file);
+    auto text = letters_of_file(file);
     if (!text)
       return tl::make_unexpected(text.error());
     add_document(to, std::move(*text), name);
@@ -179,10 +195,11 @@ result<std::vector<document>> read_documents(const user_place& from) {
   std::vector<document> out;
   if (from.kind == user_kind::folder)
     return read_folder(from.path, out).map([&] { return std::move(out); });
-  const auto all = text_of_file(from.path);
+  const bool lines = from.kind == user_kind::lines;
+  // A line that is none is refused by what else it says.
+  const auto all = lines ? text_of_file(from.path) : letters_of_file(from.path);
   if (!all)
     return tl::make_unexpected(all.error());
-  const bool lines = from.kind == user_kind::lines;
   return cut(*all, lines ? '\n' : '\f',
              [&](std::string_view x, const std::string& number) {
                if (lines)
@@ -267,11 +284,7 @@ read_users(const std::filesystem::path& folder,
       return fail_at(at->second.path.string(),
                      "user " + in_quotes(shortened(name))
                        + " has no text; a document would do");
-    const auto not_utf8 = std::ranges::count_if(
-      *documents, [](const document& x) { return !is_utf8(x.text); });
-    out.push_back({.name = name,
-                   .documents = std::move(*documents),
-                   .not_utf8 = static_cast<std::uint64_t>(not_utf8)});
+    out.push_back({.name = name, .documents = std::move(*documents)});
   }
   return out;
 }

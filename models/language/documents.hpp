@@ -21,8 +21,7 @@ struct document {
 struct user_text {
   std::string name;
   std::vector<document> documents;
-  std::uint64_t dropped = 0;  ///< Paragraphs that were repeats.
-  std::uint64_t not_utf8 = 0; ///< Documents, whose bytes stay as they are.
+  std::uint64_t dropped = 0; ///< Paragraphs that were repeats.
 };
 
 /// Who has text in a folder, by name: each sub-folder, each .txt and each

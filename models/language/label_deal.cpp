@@ -90,7 +90,9 @@ bool is_by_label(const label_deal& how) noexcept {
                         : how.sorted_fraction > 0);
 }
 
-std::string_view larger_share(text_part x) noexcept {
+std::string_view larger_share(text_part x, bool is_said) noexcept {
+  if (is_said)
+    return ", or lines that 'data.part' has for it,";
   switch (x) {
     case text_part::train:
       return ", or smaller shares of the others,";

@@ -38,7 +38,8 @@ deal_by_label(const std::map<text_part, row_list>& labels,
 bool is_by_label(const label_deal& how) noexcept;
 
 /// What would give a part more rows, behind other things that would do.
-std::string_view larger_share(text_part x) noexcept;
+/// @param is_said by the lines themselves
+std::string_view larger_share(text_part x, bool is_said) noexcept;
 
 /// What would give each client rows of more labels, as keys say it.
 std::string_view more_labels(const std::optional<partitioner>& scheme);

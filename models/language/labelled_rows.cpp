@@ -88,10 +88,9 @@ struct labelled_rows::loader {
           return ok;
     to.training_.close();
     to.test_.close();
-    auto dealt = how.clients > 0 ? deal_all() : deal_users(*users);
-    if (dealt)
+    return (how.clients > 0 ? deal_all() : deal_users(*users)).map([&] {
       to.content_ = sum();
-    return dealt;
+    });
   }
 
 private:
@@ -127,8 +126,8 @@ private:
     if (!is_by_label(as_dealt()) || to.labels_ != std::vector<std::string>{""})
       return {};
     return refuse("no text has " + in_quotes(shortened(how.files.label))
-                  + ", by which they are to be dealt; another 'data.label', or "
-                    "'sorted_fraction' 0, which needs none, would do");
+                  + ", by which they are dealt; another 'data.label', or "
+                    "'sorted_fraction' 0, would do");
   }
 
   result<void> add_user(const labelled_user& user, text_part part) {
@@ -174,9 +173,13 @@ private:
   }
 
   bool is_wanted(text_part part) const {
-    return part == text_part::train || said.contains(part)
-           || (part == text_part::test ? how.test_share : how.validation_share)
-                > 0;
+    const auto share =
+      part == text_part::test ? how.test_share : how.validation_share;
+    return part == text_part::train || said.contains(part) || share > 0;
+  }
+
+  std::string more_of(text_part part) const {
+    return std::string{larger_share(part, said.contains(part))} + " would do";
   }
 
   std::vector<number_list>& clients_of(text_part part) const noexcept {
@@ -204,8 +207,7 @@ private:
           return refuse("user " + in_quotes(shortened(users[k].name))
                         + " has no rows for " + std::string{name_of(part)}
                         + about_repeats(users[k].dropped) + about_context(part)
-                        + "more texts" + std::string{larger_share(part)}
-                        + " would do");
+                        + "more texts" + more_of(part));
     }
     bound_all();
     return {};
@@ -227,12 +229,11 @@ private:
       for (const auto& x : rows[part])
         own.insert(own.end(), x.begin(), x.end());
       if (own.size() < how.clients && is_wanted(part))
-        return refuse("there are " + std::to_string(own.size()) + " rows for "
-                      + std::string{name_of(part)} + ", and "
-                      + std::to_string(how.clients) + " clients who share them"
-                      + about_repeats(to.dropped_paragraphs_)
-                      + about_context(part) + "more texts, fewer clients"
-                      + std::string{larger_share(part)} + " would do");
+        return refuse(
+          "there are " + std::to_string(own.size()) + " rows for "
+          + std::string{name_of(part)} + ", and " + std::to_string(how.clients)
+          + " clients who share them" + about_repeats(to.dropped_paragraphs_)
+          + about_context(part) + "more texts, fewer clients" + more_of(part));
       const auto& set = part == text_part::test ? to.test_ : to.training_;
       auto& of = labels[part];
       for (const auto number : own)
@@ -248,7 +249,6 @@ private:
     return {};
   }
 
-  /// Rows by their places among all of the part.
   result<void> give_all(text_part part, const number_list& all,
                         std::vector<number_list> places) {
     auto& clients = clients_of(part) = std::move(places);
@@ -260,7 +260,7 @@ private:
                       + std::string{name_of(part)} + ", as its labels have few"
                       + about_context(part)
                       + std::string{more_labels(how.scheme)} + ", fewer clients"
-                      + std::string{larger_share(part)} + " would do");
+                      + more_of(part));
       for (auto& x : clients[k])
         x = all[x];
     }

@@ -167,8 +167,7 @@ void language_data::deal(const user_streams& x, const drawing& tests) {
   auto& own =
     tokens_.emplace_back(user_tokens{.train = x.train.size(),
                                      .validation = x.validation.size(),
-                                     .documents = x.documents,
-                                     .not_utf8 = x.not_utf8});
+                                     .documents = x.documents});
   clients_.train.push_back(
     rows_from(training_.size, windows(x.train), context_));
   training_.add(x.train, x.train.size());

@@ -90,7 +90,6 @@ public:
     std::uint64_t validation = 0;
     std::uint64_t test = 0;
     std::uint64_t documents = 0;
-    std::uint64_t not_utf8 = 0; ///< Documents in which a byte is no letter's.
   };
 
   const std::vector<user_tokens>& tokens() const noexcept {

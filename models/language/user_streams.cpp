@@ -30,7 +30,6 @@ result<user_streams> encoded(user_text from, const language_options& how,
                    .validation = {},
                    .test = {},
                    .documents = from.documents.size(),
-                   .not_utf8 = from.not_utf8,
                    .sources = sources_of(from.documents),
                    .dropped = from.dropped};
   const auto parts = split_documents(
@@ -113,7 +112,6 @@ user_streams pooled(const std::vector<user_streams>& users) {
                    .test_piece = users.front().test_piece};
   for (const auto& x : users) {
     all.documents += x.documents;
-    all.not_utf8 += x.not_utf8;
     all.users_test.push_back(x.test);
   }
   return all;

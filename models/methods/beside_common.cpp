@@ -39,10 +39,11 @@ result<void> begin_attention(const visit& v, std::vector<learned_beside>& to) {
   });
 }
 
-result<void> begin_own_head(const visit& v, std::vector<learned_beside>& to) {
+result<void> begin_own_head(visit& v, std::vector<learned_beside>& to) {
   const auto* plan = own_plan(v.on);
   if (plan == nullptr)
     return {};
+  count_lost(v);
   const factors fresh(plan->size());
   return kept_or(v.in.state.get(), own_adapter_family, fresh)
     .map([&](floats kept) {
@@ -59,7 +60,7 @@ optimiser optimiser_of_common(const visit& v) {
   return optimiser_of(v, adapter_family, *common_plan(v.on));
 }
 
-result<std::vector<learned_beside>> beside_common(const visit& v) {
+result<std::vector<learned_beside>> beside_common(visit& v) {
   std::vector<learned_beside> all;
   return begin_attention(v, all)
     .and_then([&] { return begin_own_head(v, all); })

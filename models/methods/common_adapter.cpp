@@ -162,6 +162,13 @@ result<void> check_own_plan(const adapter_plan* own) {
               "that clients keep");
 }
 
+void count_lost(visit& v) {
+  const auto* state = v.in.state.get();
+  if (state != nullptr && state->counters.contains(steps_counter)
+      && !state->blocks.contains(std::string{own_adapter_family}))
+    ++v.out.next.counters[lost_counter];
+}
+
 result<void> begin_common(const visit& v) {
   return check_has_base(v.on)
     .and_then([&] { return attach(v.on); })

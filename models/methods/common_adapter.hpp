@@ -44,6 +44,9 @@ const adapter_plan* own_plan(const local_problem& on) noexcept;
 /// Returns `invalid_config` where there is no plan of what clients keep.
 result<void> check_own_plan(const adapter_plan* own);
 
+/// Who has trained had one of its own; that it is gone is counted.
+void count_lost(visit& v);
+
 /// Makes the buffers live, and attaches what stands inside. Returns
 /// `invalid_config` if the recipe has no adapter, or its model is not frozen.
 result<void> begin_common(const visit& v);
@@ -72,7 +75,7 @@ struct learned_beside {
 /// Factors beside attention, where they are a block of their own; and a head of
 /// the client's own, of one who has no adapter of its own: what it adds to that
 /// of the model, where there is one and not all have it in common.
-result<std::vector<learned_beside>> beside_common(const visit& v);
+result<std::vector<learned_beside>> beside_common(visit& v);
 
 /// As `offer_common`, of what was kept of factors beside attention, if there
 /// are any.

@@ -110,12 +110,6 @@ task<factors> hypergradient(visit& v, const client_adapters& now,
   co_return slopes;
 }
 
-/// It has trained, so it had one.
-bool lost_its_own(const client_state* x) {
-  return x != nullptr && x->counters.contains(steps_counter)
-         && !x->blocks.contains(std::string{own_adapter_family});
-}
-
 /// The client's own adapter. One that begins away from zero begins apart from
 /// the common one, too.
 result<factors> own_adapter(const visit& v, const factors& common) {
@@ -132,8 +126,7 @@ task<done> train_two_level(visit& v) {
   const auto base = co_await take_common(v);
   client_adapters now{.common = brought_here(base.values), .own = {}};
   now.own = co_await own_adapter(v, now.common);
-  if (lost_its_own(v.in.state.get()))
-    ++v.out.next.counters[lost_counter];
+  count_lost(v);
   auto by = optimiser_of_common(v);
   batch_sequence from{v.on.rows, v.on.how, v.in.seed};
   double total = 0;

@@ -47,14 +47,6 @@ void print(const language_data& data, std::ostream& out) {
         << std::setw(12) << windows.validation << std::setw(9) << windows.test
         << "  " << printable(shortened(data.users()[k])) << '\n';
   }
-  for (std::size_t k = 0; k < tokens.size(); ++k)
-    if (const auto count = tokens[k].not_utf8; count > 0)
-      out << "\nOf user " << in_quotes(shortened(data.users()[k])) << ' '
-          << count
-          << (count == 1 ? " document is no UTF-8, and its"
-                         : " documents are no UTF-8, and their")
-          << " bytes are learned as they stand; iconv -f LATIN1 -t UTF-8 would "
-             "do, where that is what they are.\n";
 }
 
 json described(const language_data& data) {
@@ -65,7 +57,6 @@ json described(const language_data& data) {
     clients.push_back({{"client", k + 1},
                        {"user", data.users()[k]},
                        {"documents", tokens[k].documents},
-                       {"documents_not_utf8", tokens[k].not_utf8},
                        {"tokens", tokens[k].train},
                        {"validation_tokens", tokens[k].validation},
                        {"test_tokens", tokens[k].test},

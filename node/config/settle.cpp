@@ -165,15 +165,23 @@ void remark_on_routers(loaded_config& loaded, const entries& said,
     return std::ranges::all_of(x.experts,
                                [most](std::uint32_t n) { return n <= most; });
   };
-  if (!models::is_routed(method))
+  // Clients who bring their texts say how many experts they have.
+  if (!models::is_routed(method) || loaded.x.data.brought)
     return;
   if (!x.experts.empty() && at_most(1))
     remark({"gate", "top_weights", "router_deviation", "router_bias",
             "balance_of", "balance_chances"},
            "each client has one expert by 'training.experts', and no router");
-  else if (x.expert_memory.empty() && at_most(2))
-    remark({"top_weights", "balance_of", "balance_chances"},
-           "no client has more than two experts, and both are chosen");
+  else if (x.expert_memory.empty() && at_most(2)) {
+    const std::string why =
+      "no client has more than two experts, and both are chosen";
+    remark({"top_weights", "balance_chances"}, why);
+    // Where loads are wanted apart, the balance of two has a slope.
+    const auto favoured = x.method.find("favoured");
+    if (favoured == x.method.end() || favoured->second == 0
+        || favoured->second == 0.5)
+      remark({"balance_of"}, why);
+  }
 }
 
 /// Whether a version follows from what examples weigh. Of a recipe without

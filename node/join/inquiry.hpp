@@ -42,6 +42,8 @@ public:
   /// Hears what the server says; called on any thread.
   void heard(const messages::any_message& x);
 
+  static constexpr double seconds_with_another = 5; ///< Server.
+
   struct patience {
     double seconds = 0; ///< 0: no end.
     const std::atomic<bool>* stop = nullptr;

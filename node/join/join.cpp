@@ -282,7 +282,7 @@ private:
     if (!another_.is_open())
       return;
     auto patience = how_long();
-    patience.seconds = 5; // With another.
+    patience.seconds = inquiry::seconds_with_another;
     const auto found = another_.ask(asked_, *socket_, patience);
     if (!found)
       return;

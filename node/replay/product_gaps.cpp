@@ -10,12 +10,29 @@
 
 namespace troupe::node {
 
+namespace {
+
+/// Of adapters that are averaged as factors beside others, too; null: of none.
+const models::adapter_plan* plan_of(const models::block_layout& block,
+                                    const models::local_task& task) {
+  if (!task.adapters)
+    return nullptr;
+  if (block.family == models::adapter_family)
+    return &*task.adapters;
+  if (block.family == models::attention_family && task.inside
+      && task.inside->attention)
+    return &*task.inside->attention;
+  return nullptr;
+}
+
+} // namespace
+
 void note_product_gaps(const messages::merge_requested& x, const workload& w,
                        std::map<std::string, double>& to) {
-  const auto& plan = w.task->adapters;
   for (const auto& block : x.blocks) {
     const auto& of = *w.blocks->find(block.block);
-    if (!plan || of.family != models::adapter_family
+    const auto* plan = plan_of(of, *w.task);
+    if (plan == nullptr
         || block.rule.kind == merge_kind::product_svd) // It leaves none.
       continue;
     double total = 0;

@@ -18,10 +18,7 @@ std::string enumerated(const std::vector<std::string>& xs) {
 } // namespace
 
 texts_left_out left_out_of(const models::language_data& x) {
-  texts_left_out out{.paragraphs = x.dropped_paragraphs()};
-  for (const auto& user : x.tokens())
-    out.not_utf8 += user.not_utf8;
-  return out;
+  return {.paragraphs = x.dropped_paragraphs()};
 }
 
 texts_left_out left_out_of(const models::labelled_rows& x) {
@@ -40,24 +37,16 @@ std::string about_left_out(const texts_left_out& x) {
     gone.push_back(so_many(x.texts, "blank or wholly repeated text"));
   if (x.rows > 0)
     gone.push_back(so_many(x.rows, "row"));
-  std::string out;
-  if (!gone.empty())
-    out = enumerated(gone)
-          + (x.paragraphs + x.texts + x.rows == 1 ? " is" : " are")
-          + " left out of what is learned from and tested with";
-  if (x.not_utf8 > 0)
-    out +=
-      (out.empty() ? "" : "; ") + so_many(x.not_utf8, "document")
-      + (x.not_utf8 == 1 ? " is no UTF-8, and its" : " are no UTF-8, and their")
-      + " bytes are learned as they stand";
-  return out.empty() ? out : out + "; troupe data inspect says more";
+  if (gone.empty())
+    return {};
+  return enumerated(gone)
+         + (x.paragraphs + x.texts + x.rows == 1 ? " is" : " are")
+         + " left out of what is learned from and tested with; troupe data "
+           "inspect says more";
 }
 
 json to_json(const texts_left_out& x) {
-  return {{"paragraphs", x.paragraphs},
-          {"texts", x.texts},
-          {"rows", x.rows},
-          {"documents_not_utf8", x.not_utf8}};
+  return {{"paragraphs", x.paragraphs}, {"texts", x.texts}, {"rows", x.rows}};
 }
 
 } // namespace troupe::node

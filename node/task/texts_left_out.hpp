@@ -1,6 +1,6 @@
 #pragma once
 
-// What of texts nobody learns, or hardly as it was meant: who runs something
+// What of texts nobody learns: who runs something
 // over them hears it once, and need not have asked `troupe data inspect`.
 
 #include <cstdint>
@@ -16,8 +16,6 @@ struct texts_left_out {
   std::uint64_t paragraphs = 0; ///< That an earlier text has, too.
   std::uint64_t texts = 0;      ///< Of which nothing is there, or left.
   std::uint64_t rows = 0;       ///< As of models::labelled_rows.
-  /// Documents: they are not left out, but learned as their bytes stand.
-  std::uint64_t not_utf8 = 0;
 };
 
 texts_left_out left_out_of(const models::language_data& x);

@@ -232,10 +232,12 @@ refused 3 "has 1 to 8 experts, and --experts says 9" \
   join "$address" --insecure --id north --data "$scratch/homes/de" --store "$scratch/lost" --model "$scratch/copy" --experts 9
 place north "$scratch/homes/de" --audit "$scratch/north.audit"
 printf 'caf\351\n' >"$scratch/homes/fr/latin.txt"
+refused 6 "latin.txt:1: byte 3 of the file, '\xe9', is no UTF-8" \
+  join "$address" --insecure --id south --data "$scratch/homes/fr/" --store "$scratch/lost" --model "$scratch/copy"
+rm "$scratch/homes/fr/latin.txt"
 place south "$scratch/homes/fr/" --experts 4 --audit "$scratch/south.audit"
 says north "joined as north, client"
 says south "joined as south, client"
-says south "1 document is no UTF-8, and its bytes are learned as they stand"
 wait "$server" || fail "a run of texts that stay where they are fails"
 wait
 folder=$(folder_of)

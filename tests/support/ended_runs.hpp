@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "models/client_state.hpp"
+#include "models/families.hpp"
 #include "node/config/config.hpp"
 #include "node/replay/replay.hpp"
 #include "node/run/run.hpp"
@@ -87,6 +88,12 @@ inline void expect_computed_again(const ended_run& x,
   EXPECT_FALSE(first) << done->differs_at << ": " << first->what;
   EXPECT_EQ(equal, total);
   EXPECT_EQ(total > 0, offers);
+  // Factors that are averaged one by one have a gap, whatever they adapt.
+  for (const auto& block : work->blocks->blocks)
+    if (work->task->adapters && block.merge.kind != merge_kind::product_svd
+        && (block.family == models::adapter_family
+            || block.family == models::attention_family))
+      EXPECT_TRUE(done->product_gap.contains(block.name)) << block.name;
   const auto& scores = done->scores;
   EXPECT_FALSE(scores.first) << scores.first->what;
   EXPECT_EQ(scores.equal, scores.total);

@@ -83,7 +83,8 @@ public:
 
   result<kept_loss> backward_and_keep(row_numbers which,
                                       std::uint64_t seed) override {
-    TROUPE_ASSERT(!which.empty());
+    // One that all rows have together is kept for none.
+    TROUPE_ASSERT(!which.empty() && !learned().parts().balances());
     if (!can_keep(which))
       return objective::backward_and_keep(which, seed);
     return guarded_step(which.size(), [&]() -> result<kept_loss> {

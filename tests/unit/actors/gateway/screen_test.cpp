@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/bf16.hpp"
 #include "core/limits.hpp"
 #include "kernels/backend.hpp"
 
@@ -148,6 +149,21 @@ TEST(screen, refuses_other_sizes_and_ranks) {
   EXPECT_EQ(after([](auto& x) { x.blocks[0].rank = 1; }), verdict::malformed);
   EXPECT_EQ(after([](auto& x) { x.blocks[2].rank = 2; }), verdict::malformed);
   EXPECT_EQ(after([](auto& x) { x.blocks[2].rank = 3; }), verdict::malformed);
+}
+
+TEST(screen, refuses_values_that_were_not_rounded_where_all_are) {
+  auto rounded = blocks;
+  rounded.blocks[0].sent = sent_as::bf16;
+  auto x = sound();
+  const auto found = [&] {
+    return screen(x, examples,
+                  {.blocks = &rounded, .disclosures = disclosures});
+  };
+  EXPECT_EQ(found(), std::nullopt);
+  x.blocks[0].delta = share({1.001F, -2});
+  EXPECT_EQ(found(), verdict::malformed);
+  x.blocks[0].delta = rounded_to_bf16(x.blocks[0].delta);
+  EXPECT_EQ(found(), std::nullopt);
 }
 
 TEST(screen, only_a_padded_merge_takes_a_prefix) {

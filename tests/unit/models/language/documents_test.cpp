@@ -98,11 +98,6 @@ TEST_F(texts_of_users, say_which_documents_are_of_one_source) {
   EXPECT_NE(xs[0].source, xs[1].source);
 }
 
-TEST_F(texts_of_users, need_not_be_utf8) {
-  write("x.txt", "caf\xe9");
-  EXPECT_THAT(texts("x"), ElementsAre("caf\xe9"));
-}
-
 TEST_F(texts_of_users, are_refused_with_the_place) {
   EXPECT_EQ(refusal(), ": has texts of nobody; a folder that has a sub-folder, "
                        "a .txt or a .jsonl of each user would do");
@@ -134,6 +129,18 @@ TEST_F(texts_of_users, are_refused_with_the_place) {
   write("x.jsonl", "{\"text\": \"caf\xe9\"}\n");
   EXPECT_EQ(refusal(), "/x.jsonl:1: is no document: it is no UTF-8; {\"text\": "
                        "\"…\"} would do");
+}
+
+TEST_F(texts_of_users, are_refused_where_a_byte_is_no_letters) {
+  const std::string otherwise =
+    ", is no UTF-8; what iconv -f LATIN1 -t UTF-8 makes of it would do, where "
+    "it is Latin-1";
+  write("nl.txt", "\xc3\xa9\xc3\xa9n\ncaf\xe9\n");
+  EXPECT_EQ(refusal(), "/nl.txt:2: byte 9 of the file, '\\xe9'" + otherwise);
+  write("nl.txt", "een");
+  write("de/a.txt", "eins");
+  write("de/b.txt", "zwei \xc3");
+  EXPECT_EQ(refusal(), "/de/b.txt:1: byte 5 of the file, '\\xc3'" + otherwise);
 }
 
 TEST_F(texts_of_users, are_not_waited_for) {

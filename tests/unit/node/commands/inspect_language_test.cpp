@@ -71,18 +71,9 @@ TEST_F(inspected_texts, have_tokens_and_windows) {
   EXPECT_EQ(second["test_windows"], 5);
 }
 
-TEST_F(inspected_texts, say_that_they_are_no_utf8) {
-  std::ofstream{at.path() + "/fr.txt", std::ios::app} << "caf\xe9\f\xe9t\xe9\f";
-  EXPECT_THAT(said(false),
-              EndsWith("  fr\n\nOf user 'fr' 2 documents are no UTF-8, and "
-                       "their bytes are learned as they stand; iconv -f LATIN1 "
-                       "-t UTF-8 would do, where that is what they are.\n"));
-  const auto all = parsed::parse(said(true));
-  EXPECT_EQ(all["clients"][0]["documents_not_utf8"], 0);
-  EXPECT_EQ(all["clients"][1]["documents_not_utf8"], 2);
-  x.data.pooled = true;
-  x.clients.clients = 1;
-  EXPECT_EQ(parsed::parse(said(true))["clients"][0]["documents_not_utf8"], 2);
+TEST_F(inspected_texts, are_refused_where_they_are_no_utf8) {
+  std::ofstream{at.path() + "/fr.txt", std::ios::app} << "a\ncaf\xe9\f";
+  EXPECT_THAT(said(false, exit_code::data), HasSubstr("/fr.txt:2: byte "));
 }
 
 TEST_F(inspected_texts, that_are_pooled_are_of_one_user) {

@@ -69,6 +69,8 @@ TEST(unused_choices, are_noted_of_what_chosen_experts_count_where_all_are) {
                                    + "' has no effect: each client has one "
                                      "expert")));
   }
+  EXPECT_THAT(notes("", "balance_of = 'output'\nfavoured = 0.25"),
+              Not(Contains(HasSubstr("balance_of"))));
   EXPECT_THAT(notes("", "router_bias = true"),
               Not(Contains(HasSubstr("router_bias"))));
 }

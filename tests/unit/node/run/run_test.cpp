@@ -161,7 +161,7 @@ TEST_F(small_run, says_once_what_is_left_out_of_its_texts) {
   EXPECT_EQ(text.find(line, at + 1), text.npos);
   const auto summary = to_long_json(*done);
   EXPECT_EQ(summary.find("texts_left_out")->dump(),
-            R"({"paragraphs":2,"texts":0,"rows":0,"documents_not_utf8":0})");
+            R"({"paragraphs":2,"texts":0,"rows":0})");
 }
 
 TEST_F(small_run, ends_with_exactly_the_keys_that_programs_read) {

@@ -89,13 +89,11 @@ TEST_F(run_over_texts, says_nothing_where_all_that_have_labels_are_learned) {
   EXPECT_EQ(said(), "");
 }
 
-TEST_F(run_over_texts, says_which_documents_are_repeats_or_no_utf8) {
+TEST_F(run_over_texts, says_which_documents_are_repeats) {
   stream();
-  add_documents(repeated + "\fcaf\xe9\f" + repeated + "\f\xe9t\xe9\f");
+  add_documents(repeated + "\fcaf\f" + repeated + "\ft\f");
   EXPECT_EQ(said(), "1 repeated paragraph is left out of what is learned from "
-                    "and tested with; 2 documents are no UTF-8, and their "
-                    "bytes are learned as they stand; troupe data inspect says "
-                    "more");
+                    "and tested with; troupe data inspect says more");
 }
 
 TEST_F(run_over_texts, says_how_many_with_labels_are_blank_or_repeats) {
@@ -109,7 +107,7 @@ TEST_F(run_over_texts, says_how_many_with_labels_are_blank_or_repeats) {
 
 TEST_F(run_over_texts, speaks_of_those_that_are_brought_where_they_are) {
   stream();
-  add_documents("caf\xe9\f");
+  add_documents(repeated + "\f" + repeated + "\f");
   x.data.brought = true;
   EXPECT_EQ(said(), "nobody knows");
   const node::example_shape windows{
@@ -119,20 +117,17 @@ TEST_F(run_over_texts, speaks_of_those_that_are_brought_where_they_are) {
   const auto made = node::materials_of_text(x, *mine, {1}, windows, none);
   ASSERT_TRUE(made && made->left_out);
   EXPECT_EQ(about_left_out(*made->left_out),
-            "1 document is no UTF-8, and its bytes are learned as they stand; "
-            "troupe data inspect says more");
+            "1 repeated paragraph is left out of what is learned from and "
+            "tested with; troupe data inspect says more");
 }
 
 TEST(texts_left_out, have_each_count_in_one_line_and_in_json) {
-  const node::texts_left_out all{
-    .paragraphs = 1, .texts = 2, .rows = 1, .not_utf8 = 1};
+  const node::texts_left_out all{.paragraphs = 1, .texts = 2, .rows = 1};
   EXPECT_EQ(about_left_out(all),
             "1 repeated paragraph, 2 blank or wholly repeated texts and 1 row "
-            "are left out of what is learned from and tested with; 1 document "
-            "is no UTF-8, and its bytes are learned as they stand; troupe data "
+            "are left out of what is learned from and tested with; troupe data "
             "inspect says more");
-  EXPECT_EQ(to_json(all).dump(),
-            R"({"paragraphs":1,"texts":2,"rows":1,"documents_not_utf8":1})");
+  EXPECT_EQ(to_json(all).dump(), R"({"paragraphs":1,"texts":2,"rows":1})");
 }
 
 } // namespace troupe::test::texts_left_out_test

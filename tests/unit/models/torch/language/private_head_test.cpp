@@ -255,6 +255,12 @@ TEST(private_head, of_baselines_goes_on_at_the_next_visit) {
   EXPECT_LE(with_head.method_results.at("rank_pre"), 2);
   EXPECT_NE(with_head.per_client.at({1}).mean_loss(),
             scored(bare).per_client.at({1}).mean_loss());
+  // Who goes on without it says so.
+  const auto third = site.trainer->train(
+    site.visit(common, std::make_shared<const models::client_state>(bare)));
+  ASSERT_TRUE(third) << third.error().context;
+  EXPECT_EQ(with_head.method_results.at("own_adapters_lost"), 0);
+  EXPECT_EQ(scored(third->next).method_results.at("own_adapters_lost"), 1);
 }
 
 } // namespace troupe::test::private_head_test

@@ -76,6 +76,15 @@ TEST(routed_choices, say_whether_generalists_begin_apart) {
     const auto& delta = *first->parts.front().delta;
     for (std::size_t i = 0; i < size; ++i)
       ASSERT_NEAR(delta[i], own(5)[i] - before[i], 1e-6) << i;
+    // So does what stands in attention.
+    const auto drawn = models::initial_adapter(*testee.task().inside->attention,
+                                               derive_seed(5, "attention"));
+    const auto base = testee.loop().values("attention").copy();
+    const auto beside = first->parts.back().delta.copy();
+    ASSERT_EQ(beside.size(), drawn.size());
+    EXPECT_FALSE(is_zero(beside));
+    for (std::size_t i = 0; i < drawn.size(); ++i)
+      ASSERT_NEAR(beside[i], drawn[i] - base[i], 1e-6) << i;
     // From then on it is what came.
     testee.round();
     const auto merged = testee.loop().values(name).copy();
