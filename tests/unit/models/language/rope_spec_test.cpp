@@ -69,6 +69,35 @@ TEST(language_spec, reads_yarn_with_the_length_that_is_said_or_follows) {
   EXPECT_EQ(parsed(config_of(*x).dump())->rope, x->rope);
 }
 
+// What another model has would be another function.
+TEST(language_spec, of_a_scaling_takes_nothing_for_a_constant) {
+  const auto is_not_there = [](const std::string& key) {
+    return "m/config.json: 'rope_scaling." + key + "' is not there; a ";
+  };
+  const auto without = [](const std::string& text) {
+    return refusal(parsed(with(llama, text, "")));
+  };
+  EXPECT_EQ(without("\"factor\": 32.0, "),
+            is_not_there("factor") + "number would do");
+  EXPECT_EQ(without("\"low_freq_factor\": 1.0, "),
+            is_not_there("low_freq_factor") + "number would do");
+  EXPECT_EQ(without("\"high_freq_factor\": 4.0,"),
+            is_not_there("high_freq_factor") + "number would do");
+  EXPECT_EQ(without("\"original_max_position_embeddings\": 8192,"),
+            is_not_there("original_max_position_embeddings")
+              + "whole number from 1 to 1073741824 would do");
+  for (const auto* kind : {"linear", "yarn"})
+    EXPECT_EQ(refusal(parsed(
+                with(with(llama, "llama3", kind), "\"factor\": 32.0, ", ""))),
+              is_not_there("factor") + "number would do");
+  // Files of before there was a key have the base that was meant then.
+  const auto old = parsed(
+    with(with(llama, "\"rope_type\": \"llama3\"", "\"rope_type\": \"default\""),
+         "\"rope_theta\": 500000.0, ", ""));
+  ASSERT_TRUE(old) << old.error().context;
+  EXPECT_EQ(old->rope.base, 10000);
+}
+
 TEST(language_spec, of_gguf_reads_yarn_as_its_folder_says_it) {
   auto x = smollm2();
   x.values["llama.rope.scaling.type"] = std::string{"yarn"};
