@@ -159,6 +159,26 @@ void check_key_length(metadata& in, const gguf_header& header,
                                      : "as many as it has of each");
 }
 
+/// Waves go by whole pairs, and what is turned becomes as long as follows from
+/// the factor, times what the file says. What it may say beside is another
+/// function.
+void read_yarn(metadata& in, rope_spec& x) {
+  auto& keys = in.keys;
+  x.scaling = rope_spec::scaling_kind::yarn;
+  x.factor = keys.number(in("rope.scaling.factor"));
+  x.original_context = keys.count(in("rope.scaling.original_context_length"));
+  x.low = keys.number_or(in("rope.scaling.yarn_beta_slow"), 1);
+  x.high = keys.number_or(in("rope.scaling.yarn_beta_fast"), 32);
+  x.length = keys.number_or(in("rope.scaling.attn_factor"), 1)
+             * (0.1 * std::log(std::max(x.factor, 1.)) + 1);
+  for (const auto* key :
+       {"rope.scaling.yarn_ext_factor", "rope.scaling.yarn_attn_factor"})
+    if (keys.number_or(in(key), 1) != 1)
+      keys.refuse(in(key), "is not 1", "1");
+  if (keys.number_or(in("rope.scaling.yarn_log_multiplier"), 0) != 0)
+    keys.refuse(in("rope.scaling.yarn_log_multiplier"), "is not 0", "0");
+}
+
 rope_spec rope_of(metadata& in, std::uint32_t head_width) {
   auto& keys = in.keys;
   rope_spec x;
@@ -174,9 +194,11 @@ rope_spec rope_of(metadata& in, std::uint32_t head_width) {
   if (kind == "linear") {
     x.scaling = rope_spec::scaling_kind::linear;
     x.factor = keys.number(in("rope.scaling.factor"));
+  } else if (kind == "yarn") {
+    read_yarn(in, x);
   } else {
     keys.refuse(in("rope.scaling.type"), "is " + in_quotes(shortened(kind)),
-                "\"none\" or \"linear\"");
+                "\"none\", \"linear\" or \"yarn\"");
   }
   return x;
 }

@@ -84,7 +84,8 @@ language_spec gpt2_of(spec_keys& keys) {
   return x;
 }
 
-/// How long what is turned becomes is said, or follows from the factor.
+/// How long what is turned becomes is said, or follows from the factor. Of
+/// waves the format itself says which are meant where nothing is.
 void read_yarn(spec_keys& keys, const std::string& where, rope_spec& x) {
   x.scaling = rope_spec::scaling_kind::yarn;
   x.low = keys.number_or(where + "beta_slow", 1);
@@ -119,15 +120,17 @@ rope_spec rope_of(spec_keys& keys, std::uint32_t head_width) {
     keys.text_or(where + "rope_type", keys.text_or(where + "type", "default"));
   if (kind == "default")
     return x;
-  x.factor = keys.number_or(where + "factor", 1);
   if (kind == "linear") {
     x.scaling = rope_spec::scaling_kind::linear;
+    x.factor = keys.number(where + "factor");
   } else if (kind == "llama3") {
     x.scaling = rope_spec::scaling_kind::llama3;
-    x.low = keys.number_or(where + "low_freq_factor", 1);
-    x.high = keys.number_or(where + "high_freq_factor", 4);
+    x.factor = keys.number(where + "factor");
+    x.low = keys.number(where + "low_freq_factor");
+    x.high = keys.number(where + "high_freq_factor");
     x.original_context = keys.count(where + "original_max_position_embeddings");
   } else if (kind == "yarn") {
+    x.factor = keys.number(where + "factor");
     read_yarn(keys, where, x);
   } else {
     keys.refuse(where + "rope_type", "is " + in_quotes(shortened(kind)),

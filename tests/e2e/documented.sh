@@ -177,6 +177,12 @@ for what in "all texts in one place" "as it comes"; do
   [ -n "$settings" ] && "$troupe" check-config "$scratch/fewer.toml" $settings >"$scratch/out" 2>&1 ||
     fail "languages.toml, $what: $(tail -n 1 "$scratch/out")"
 done
+for what in "each by itself" "by FedProx"; do
+  settings=$(sed -n "s/^# *$what  *--set/--set/p" deploy/examples/comigs/sweep_pretrain.toml)
+  # shellcheck disable=SC2086
+  [ -n "$settings" ] && "$troupe" check-config "$scratch/examples/comigs/pretrain.toml" $settings >"$scratch/out" 2>&1 ||
+    fail "sweep_pretrain.toml, $what: $(tail -n 1 "$scratch/out")"
+done
 commands >"$scratch/commands"
 while IFS=$'\t' read -r where line; do
   # shellcheck disable=SC2086

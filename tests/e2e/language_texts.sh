@@ -135,6 +135,12 @@ mkdir "$scratch/brought/"{kinds,sections,fields,describe}
 for one in $(sed -n 's/.*\.name = "\([a-z_]*\)".*/\1/p' node/commands/bench_language.cpp); do
   sed -n '/^language_speed() {/,/^}/p' .ci/long | grep -w "$one" >/dev/null || fail "nobody takes the figure $one"
 done
+# And each script whole that is shorter elsewhere.
+for one in $(grep -l '[{]TROUPE_LONG:' tests/e2e/*.sh); do
+  grep -E "TROUPE_LONG=1 bash $one|${one%.sh}.py .*--long" .ci/long >/dev/null || fail "nobody runs $one with TROUPE_LONG"
+done
+rows=$(python3 -B "$here/published_rows.py" --all deploy/examples/*/sweep_published_*.toml | wc -l)
+grep -F "of all $rows with \`TROUPE_LONG\`" docs/testing.md >/dev/null || fail "docs/testing.md has another number of published rows than $rows"
 eval "$(sed -n '/^lines_of() {/,/^}/p; /^language() {/,/^}/p' .ci/long)"
 [ "$(lines_of language_small)" -ge 200 ] || fail "tables of language are cut off"
 

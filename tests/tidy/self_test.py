@@ -144,6 +144,8 @@ BUGS = {
     "docs/testing.md": "| `before` | x |\n## Planted bugs\n| `one`, `two` | `a.test` |\n## After\n| `behind` | x |\n",
     "tests/mutants/one.patch": "", "tests/mutants/two.patch": "",
 }
+POINTS = {"docs/testing.md": "| 1 x | a |\n| 1 x | b |\n\n| point | held by |\n| --- | --- |\n| 1 x | a |\n| rows: x | b |\n"
+                             "| rows: y | b |\n\n| point | held by |\n| --- | --- |\n| 1 x | c |\n"}
 
 
 def computed(before, after):
@@ -206,6 +208,7 @@ PLANTED = [
     computed(', "c texts"', ""),
     (tree.planted, BUGS, {"tests/mutants/behind.patch": ""}),
     (tree.planted, BUGS, {"tests/mutants/two.patch": None}),
+    (tree.points, POINTS, {"docs/testing.md": POINTS["docs/testing.md"] + "| 1 y | d |"}),
     computed('"still": "nobody trains"', ""),
     computed('"still": "nobody', '"c": "nobody trains",\n    "still": "nobody'),
     computed('"still": "nobody', '"gone": "nobody trains",\n    "still": "nobody'),

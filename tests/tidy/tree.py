@@ -159,7 +159,22 @@ def planted(tree):
         yield page, listed[name], f"there is no tests/mutants/{name}.patch"
 
 
-LAWS = [rooms, upward, used, built, named_once, mirrored, exceptions, documented, computed_twice, planted]
+def points(tree):
+    """A table of what holds a publication's points has a row for each point."""
+    page, before = "docs/testing.md", None
+    for number, line in enumerate(tree.get(page, "").split("\n"), 1):
+        point = re.match(r"\| (\S+)", line)
+        if not point:
+            before = None
+        elif line.startswith("| point |"):
+            before = set()
+        elif before is not None:
+            if point[1].isdigit() and point[1] in before:
+                yield page, number, f"point {point[1]} stands here twice"
+            before.add(point[1])
+
+
+LAWS = [rooms, upward, used, built, named_once, mirrored, exceptions, documented, computed_twice, planted, points]
 
 
 def findings(tree):

@@ -39,15 +39,6 @@ TEST(language_names, come_to_as_many_values_as_published) {
   smollm2.head_width = 64;
   smollm2.inner = 1536;
   EXPECT_EQ(size_of(tensors_of(smollm2)), 134'515'008u);
-  auto gpt2 = small_gpt2();
-  gpt2.vocabulary = 50257;
-  gpt2.context = 1024;
-  gpt2.width = 768;
-  gpt2.layers = 12;
-  gpt2.heads = 12;
-  gpt2.head_width = 64;
-  gpt2.inner = 3072;
-  EXPECT_EQ(size_of(tensors_of(gpt2)), 124'439'808u);
   auto minilm = small_bert(false);
   minilm.vocabulary = 30522;
   minilm.context = 512;
@@ -56,6 +47,33 @@ TEST(language_names, come_to_as_many_values_as_published) {
   minilm.inner = 1536;
   EXPECT_EQ(size_of(tensors_of(minilm)), 22'713'216u - 147'840u)
     << "but for its pooler";
+}
+
+// By what their files say of them, and without their weights.
+TEST(language_names, of_each_gpt2_come_to_as_many_values_as_published) {
+  struct published {
+    const char *name, *layers, *width, *heads;
+    std::size_t values;
+  };
+  const published all[] = {{"gpt2", "12", "768", "12", 124'439'808},
+                           {"gpt2-medium", "24", "1024", "16", 354'823'168},
+                           {"gpt2-large", "36", "1280", "20", 774'030'080},
+                           {"gpt2-xl", "48", "1600", "25", 1'557'611'200}};
+  for (const auto& x : all) {
+    SCOPED_TRACE(x.name);
+    const auto config =
+      json::parse(std::string{R"({"architectures": ["GPT2LMHeadModel"],
+        "activation_function": "gelu_new", "layer_norm_epsilon": 1e-05,
+        "model_type": "gpt2", "n_ctx": 1024, "n_positions": 1024,
+        "vocab_size": 50257, "n_layer": )"}
+                  + x.layers + ", \"n_embd\": " + x.width
+                  + ", \"n_head\": " + x.heads + "}");
+    ASSERT_TRUE(config) << config.error().context;
+    const auto spec = parse_spec(*config, x.name);
+    ASSERT_TRUE(spec) << spec.error().context;
+    EXPECT_EQ(spec->head_width, 64u);
+    EXPECT_EQ(size_of(tensors_of(*spec)), x.values);
+  }
 }
 
 TEST(language_names, are_in_places_that_say_what_they_are) {

@@ -1,37 +1,29 @@
 #include "models/language/spec.hpp"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "tests/support/scratch_folder.hpp"
+#include "tests/support/described_models.hpp"
 #include "tests/support/small_language.hpp"
 
 namespace troupe::models::spec_test {
 
 namespace {
 
-using ::testing::HasSubstr;
+using test::llama;
+using test::parsed;
+using test::refusal;
+using test::smollm2;
+using test::with;
 
 constexpr const char* gpt2 = R"({
   "activation_function": "gelu_new", "architectures": ["GPT2LMHeadModel"],
   "bos_token_id": 50256, "eos_token_id": 50256, "layer_norm_epsilon": 1e-05,
   "model_type": "gpt2", "n_ctx": 1024, "n_embd": 768, "n_head": 12,
   "n_inner": null, "n_layer": 12, "n_positions": 1024, "vocab_size": 50257})";
-
-constexpr const char* llama = R"({
-  "architectures": ["LlamaForCausalLM"], "attention_bias": false,
-  "bos_token_id": 128000, "eos_token_id": [128001, 128008, 128009],
-  "head_dim": 64, "hidden_act": "silu", "hidden_size": 2048,
-  "intermediate_size": 8192, "max_position_embeddings": 131072,
-  "mlp_bias": false, "model_type": "llama", "num_attention_heads": 32,
-  "num_hidden_layers": 16, "num_key_value_heads": 8, "rms_norm_eps": 1e-05,
-  "rope_scaling": {"factor": 32.0, "high_freq_factor": 4.0,
-    "low_freq_factor": 1.0, "original_max_position_embeddings": 8192,
-    "rope_type": "llama3"},
-  "rope_theta": 500000.0, "tie_word_embeddings": true, "vocab_size": 128256})";
 
 constexpr const char* minilm = R"({
   "architectures": ["BertModel"], "hidden_act": "gelu", "hidden_size": 384,
@@ -58,42 +50,6 @@ constexpr const char* deberta = R"({
   "max_relative_positions": -1, "position_biased_input": false,
   "num_attention_heads": 12, "num_hidden_layers": 12, "type_vocab_size": 0,
   "pad_token_id": 0, "vocab_size": 128100})";
-
-result<language_spec> parsed(std::string_view text) {
-  return parse_spec(json::parse(text).value(), "m/config.json");
-}
-
-/// A text with `from` replaced.
-std::string with(std::string text, std::string_view from, std::string_view to) {
-  const auto at = text.find(from);
-  EXPECT_NE(at, text.npos) << from;
-  return at == text.npos ? text : text.replace(at, from.size(), to);
-}
-
-std::string refusal(const result<language_spec>& x) {
-  if (x)
-    return "read";
-  EXPECT_EQ(x.error().code, errc::invalid_data);
-  return x.error().context;
-}
-
-/// A header that holds what SmolLM2's file says.
-gguf_header smollm2() {
-  gguf_header x;
-  x.values["general.architecture"] = std::string{"llama"};
-  x.values["llama.block_count"] = std::uint64_t{30};
-  x.values["llama.context_length"] = std::uint64_t{8192};
-  x.values["llama.embedding_length"] = std::uint64_t{576};
-  x.values["llama.feed_forward_length"] = std::uint64_t{1536};
-  x.values["llama.attention.head_count"] = std::uint64_t{9};
-  x.values["llama.attention.head_count_kv"] = std::uint64_t{3};
-  x.values["llama.rope.freq_base"] = double{100000.f};
-  x.values["llama.rope.dimension_count"] = std::uint64_t{64};
-  x.values["llama.attention.layer_norm_rms_epsilon"] = double{1e-5f};
-  x.values["tokenizer.ggml.eos_token_id"] = std::uint64_t{2};
-  x.tensors.push_back({.name = "token_embd.weight", .shape = {49152, 576}});
-  return x;
-}
 
 } // namespace
 
@@ -124,51 +80,6 @@ TEST(language_spec, reads_llama_with_grouped_heads_and_scaled_places) {
   EXPECT_EQ(x->end_token, 128001u) << "of several the first";
   EXPECT_FALSE(
     parsed(with(llama, "\"tie_word_embeddings\": true, ", ""))->tied);
-}
-
-TEST(language_spec, reads_scalings_by_either_of_their_keys) {
-  const auto linear =
-    parsed(with(llama, "\"rope_type\": \"llama3\"", "\"type\": \"linear\""));
-  ASSERT_TRUE(linear) << linear.error().context;
-  EXPECT_EQ(linear->rope.scaling, rope_spec::scaling_kind::linear);
-  EXPECT_EQ(linear->rope.factor, 32);
-  const auto newer =
-    parsed(with(with(llama, "\"rope_scaling\": {",
-                     "\"rope_parameters\": {\"rope_theta\": 250000.0, "),
-                "\"rope_theta\": 500000.0, \"tie", "\"tie"));
-  ASSERT_TRUE(newer) << newer.error().context;
-  EXPECT_EQ(newer->rope.base, 250000);
-  EXPECT_EQ(newer->rope.scaling, rope_spec::scaling_kind::llama3);
-}
-
-TEST(language_spec, reads_yarn_with_the_length_that_is_said_or_follows) {
-  const auto of = [](const std::string& more) {
-    const auto x = parsed(with(llama, "\"rope_type\": \"llama3\"",
-                               "\"rope_type\": \"yarn\"" + more));
-    EXPECT_TRUE(x) << x.error().context;
-    return x ? x->rope : rope_spec{};
-  };
-  const auto plain = of("");
-  EXPECT_EQ(plain.scaling, rope_spec::scaling_kind::yarn);
-  EXPECT_EQ(plain.low, 1);
-  EXPECT_EQ(plain.high, 32);
-  EXPECT_EQ(plain.original_context, 8192u);
-  EXPECT_TRUE(plain.whole_pairs);
-  EXPECT_NEAR(plain.length, 1.34657359, 1e-8) << "1 + log(32) / 10";
-  EXPECT_EQ(of(", \"attention_factor\": 0.75").length, 0.75);
-  EXPECT_NEAR(of(", \"mscale\": 2.0, \"mscale_all_dim\": 0.5").length,
-              1.69314718 / 1.17328680, 1e-8);
-  const auto other =
-    of(", \"beta_slow\": 0.5, \"beta_fast\": 8, \"truncate\": false");
-  EXPECT_EQ(other.low, 0.5);
-  EXPECT_EQ(other.high, 8);
-  EXPECT_FALSE(other.whole_pairs);
-  // As it is written it is read again.
-  const auto x = parsed(
-    with(llama, "\"rope_type\": \"llama3\"",
-         "\"rope_type\": \"yarn\", \"beta_fast\": 8, \"truncate\": false"));
-  ASSERT_TRUE(x);
-  EXPECT_EQ(parsed(config_of(*x).dump())->rope, x->rope);
 }
 
 TEST(language_spec, reads_encoders) {
@@ -266,10 +177,10 @@ TEST(language_spec, of_gguf_may_say_a_number_for_each_layer) {
 
 TEST(language_spec, of_gguf_is_refused_where_it_is_another_function) {
   auto x = smollm2();
-  x.values["llama.rope.scaling.type"] = std::string{"yarn"};
+  x.values["llama.rope.scaling.type"] = std::string{"longrope"};
   EXPECT_EQ(refusal(parse_spec(x, "m.gguf")),
-            "m.gguf: 'llama.rope.scaling.type' is 'yarn'; \"none\" or "
-            "\"linear\" would do");
+            "m.gguf: 'llama.rope.scaling.type' is 'longrope'; \"none\", "
+            "\"linear\" or \"yarn\" would do");
   // As many values as would be none if they were counted in 32 bits.
   x = smollm2();
   for (const auto* key :
@@ -323,28 +234,6 @@ TEST(language_spec, of_gguf_is_held_against_its_tensors) {
   x.values["llama.attention.key_length"] = std::uint64_t{64};
   x.values["llama.rope.dimension_count"] = std::uint64_t{64};
   EXPECT_TRUE(parse_spec(x, "m.gguf"));
-}
-
-TEST(language_spec, takes_the_scaling_of_llama_3_from_its_divisors) {
-  const test::scratch_folder folder;
-  // Of a head of four values and a base of 10^8, pairs turn once in 2 pi and in
-  // 62,832 tokens: below 8192 / 4 there is no divisor, above 8192 the whole.
-  const auto read = [&](const std::vector<float>& divisors) {
-    auto file = test::keys_of_small_llama(1e8f);
-    file.tensor("token_embd.weight", {11, 8}, std::vector<float>(88));
-    file.tensor("rope_freqs.weight", {2}, divisors);
-    const auto path = folder.path() + "/m.gguf";
-    file.write(path);
-    return read_spec(*weight_files::open(path).value());
-  };
-  const auto scaled = read({1, 32});
-  ASSERT_TRUE(scaled) << scaled.error().context;
-  EXPECT_EQ(scaled->rope.scaling, rope_spec::scaling_kind::llama3);
-  EXPECT_EQ(scaled->rope.factor, 32);
-  EXPECT_EQ(scaled->rope.original_context, 8192u);
-  EXPECT_THAT(refusal(read({7, 32})),
-              HasSubstr("/m.gguf: 'rope_freqs.weight' is not the scaling of "
-                        "Llama 3 (from 1 to 4 over a context of 8192)"));
 }
 
 } // namespace troupe::models::spec_test

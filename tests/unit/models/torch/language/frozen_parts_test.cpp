@@ -6,16 +6,15 @@
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
-#include <cstring>
 #include <map>
 #include <memory>
 #include <utility>
 #include <vector>
 
-#include "core/bf16.hpp"
 #include "models/language/base.hpp"
 #include "models/torch/language/second_slopes.hpp"
 #include "tests/support/small_adapters.hpp"
+#include "tests/support/stored_language.hpp"
 #include "tests/support/tiny_language.hpp"
 
 namespace troupe::models::frozen_parts_test {
@@ -30,11 +29,10 @@ constexpr std::size_t inputs = 64;
 /// A matrix whose bytes follow a rule, and a bias.
 class stored_base final : public language_base {
 public:
-  explicit stored_base(stored_type type) : type_(type) {
-    const auto& facts = facts_of(type);
-    const auto blocks = outputs * inputs / facts.block_values;
-    for (std::size_t block = 0; block < blocks; ++block)
-      add_block(static_cast<std::uint32_t>(block), facts.block_bytes);
+  explicit stored_base(stored_type type)
+    : type_(type),
+      bytes_(test::blocks_by_rule(type, outputs * inputs
+                                          / facts_of(type).block_values)) {
     for (std::size_t i = 0; i < outputs; ++i)
       bias_.push_back(static_cast<float>(i) - 2);
   }
@@ -66,31 +64,6 @@ public:
   }
 
 private:
-  template <class T>
-  void put(T x) {
-    const auto at = bytes_.size();
-    bytes_.resize(at + sizeof x);
-    std::memcpy(bytes_.data() + at, &x, sizeof x);
-  }
-
-  void add_block(std::uint32_t block, std::size_t size) {
-    const auto value = [&](std::uint32_t i) {
-      return test::value_by_rule(block, i);
-    };
-    if (type_ == stored_type::f32)
-      return put(static_cast<float>(value(0)));
-    if (type_ == stored_type::bf16)
-      return put(to_bf16(static_cast<float>(value(0))));
-    // A scale of 2^-8 as binary16, and as much for a least value, where there
-    // is one.
-    const auto end = bytes_.size() + size;
-    put(std::uint16_t{0x1c00});
-    if (type_ == stored_type::q4_1)
-      put(std::uint16_t{0x9c00});
-    for (std::uint32_t i = 0; bytes_.size() < end; ++i)
-      put(static_cast<std::int8_t>(value(i) * 200));
-  }
-
   stored_type type_;
   language_spec spec_;
   tensor_list tensors_{{"a.weight", {outputs, inputs}}, {"a.bias", {outputs}}};

@@ -11,6 +11,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,7 @@
 #include "models/torch/language/network.hpp"
 #include "tests/support/expert_differences.hpp"
 #include "tests/support/expert_scene.hpp"
+#include "tests/support/stored_language.hpp"
 
 namespace troupe::models::routes_test {
 
@@ -39,7 +41,7 @@ double bare_loss(const std::shared_ptr<const language_base>& base) {
   return found ? found->mean_loss() : 0;
 }
 
-constexpr std::uint32_t numbers_of_experts[] = {2, 3, 4, 8};
+constexpr std::uint32_t numbers_of_experts[] = {2, 3, 4, 5, 6, 7, 8};
 
 /// Any router will do.
 void turn(std::span<float> router) {
@@ -48,37 +50,60 @@ void turn(std::span<float> router) {
     value = static_cast<float>(test::value_by_rule(78, i++)) * 4;
 }
 
+using some_base = std::shared_ptr<const language_base>;
+
+/// As single floats, as sixteen bits, and as files have what is quantised.
+std::vector<std::pair<std::string, some_base>>
+bases_of(std::string_view config) {
+  std::vector<std::pair<std::string, some_base>> all{
+    {"f32", test::base_by_rule(test::tiny_spec(config))}};
+  for (const auto type :
+       {stored_type::bf16, stored_type::q8_0, stored_type::q4_1})
+    all.emplace_back(
+      facts_of(type).name,
+      std::make_shared<test::stored_language>(test::wide_spec(config), type));
+  return all;
+}
+
+/// Experts that begin say what their base says, and those that have learned
+/// something else. One alone has no router.
+void expect_what_the_base_says(const some_base& base, std::uint32_t experts,
+                               bool by_backend) {
+  const token_batch rows_by_rule{.ids = test::ids_by_rule(2, 6, 13)};
+  const auto arithmetic = cpu();
+  group_buffers x{base};
+  const auto ok = x.attach(groups_with(*base, experts),
+                           by_backend ? arithmetic.get() : nullptr);
+  ASSERT_TRUE(ok) << ok.error().context;
+  const auto routed = x.route({.experts = experts, .balance = 0});
+  ASSERT_TRUE(routed) << routed.error().context;
+  std::ranges::copy(x.initial(7), x.values().begin());
+  if (experts > 1)
+    turn(x.values_of(x.groups().size() - 1));
+  const auto network = make_language_network(base->spec());
+  frozen_parts bare{base};
+  const auto expected = test::said_of(*network, bare, rows_by_rule);
+  const auto found = test::said_of(*network, x.parts(), rows_by_rule);
+  EXPECT_TRUE(found.equal(expected));
+  std::uint32_t i = 0;
+  for (auto& value : x.values())
+    value = static_cast<float>(test::value_by_rule(77, i++));
+  const auto learned = test::said_of(*network, x.parts(), rows_by_rule);
+  EXPECT_GT(test::apart(learned, expected), 1e-3);
+}
+
 } // namespace
 
 // A loss is one number of many: here is all that a model says, of each token.
 TEST(routes, of_experts_that_begin_change_no_bit_of_what_is_said) {
-  const token_batch rows_by_rule{.ids = test::ids_by_rule(2, 6, 13)};
   for (const auto config : test::tiny_models)
-    for (const auto experts : numbers_of_experts)
-      for (const bool by_backend : {true, false}) {
-        SCOPED_TRACE(std::string{config} + std::to_string(experts));
-        const auto base = test::base_by_rule(test::tiny_spec(config));
-        const auto arithmetic = cpu();
-        group_buffers x{base};
-        const auto ok = x.attach(groups_with(*base, experts),
-                                 by_backend ? arithmetic.get() : nullptr);
-        ASSERT_TRUE(ok) << ok.error().context;
-        const auto routed = x.route({.experts = experts, .balance = 0});
-        ASSERT_TRUE(routed) << routed.error().context;
-        std::ranges::copy(x.initial(7), x.values().begin());
-        turn(x.values_of(x.groups().size() - 1));
-        const auto network = make_language_network(base->spec());
-        frozen_parts bare{base};
-        const auto expected = test::said_of(*network, bare, rows_by_rule);
-        const auto found = test::said_of(*network, x.parts(), rows_by_rule);
-        EXPECT_TRUE(found.equal(expected));
-        // Of experts that have learned they say something else.
-        std::uint32_t i = 0;
-        for (auto& value : x.values())
-          value = static_cast<float>(test::value_by_rule(77, i++));
-        const auto learned = test::said_of(*network, x.parts(), rows_by_rule);
-        EXPECT_GT(test::apart(learned, expected), 1e-3);
-      }
+    for (const auto& [kept_as, base] : bases_of(config))
+      for (std::uint32_t experts = 1; experts <= 8; ++experts)
+        for (const bool by_backend : {true, false}) {
+          SCOPED_TRACE(std::string{config} + std::to_string(experts) + " over "
+                       + kept_as);
+          expect_what_the_base_says(base, experts, by_backend);
+        }
 }
 
 TEST(routes, of_experts_that_begin_change_no_bit_and_have_no_slope) {
