@@ -5,6 +5,7 @@ comparison that sees none of them would say nothing."""
 TWO_LEVELS = ("pf2lora sync", "pf2lora language", "pf2lora sync inside")
 OF_TEXTS_IN_PACES = ("comigs semisync", "comigs fedasync", "pf2lora language semisync",
                      "pf2lora language fedasync")
+LLAMAS = ("comigs llama", "pf2lora language llama")
 MIXTURE = ("floral sync", "floral mlp inside")
 
 ERRORS = {
@@ -173,6 +174,11 @@ ERRORS = {
     "fusion_costs_nothing": ("FDLoRA's weights cost nothing", "fdlora"),
     "never_fused": ("FDLoRA's clients use all of both adapters", "fdlora"),
     "pooled_texts_are_the_first_user_s": ("one place has the texts of one user", "centralised_lora"),
+    # Of Llama's shape.
+    "neighbours_turn": ("what turns by its place is neighbours, not half a head apart", *LLAMAS),
+    "norms_take_the_mean_away": ("norms take the mean away, as GPT-2's do", *LLAMAS),
+    "gate_for_up": ("the gate of a block is taken for what it gates", *LLAMAS),
+    "heads_share_in_turn": ("heads of queries share keys in turn, not neighbours", *LLAMAS),
     # What troupe once did.
     "wide_start": ("the random factor is wider by the root of six", "pf2lora sync"),
     # What the comparison does.
