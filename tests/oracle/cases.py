@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from language_cases import LANGUAGE, TEXTS
 from methods import DEFAULTS, METHODS
 from record import Record
-from task import SIZES, write_table
+from task import SHAPE, SIZES, model_of, write_table
 from texts import write_texts
 from transformer import write_model
 
@@ -100,11 +100,12 @@ class Case:
             write_texts(here / "texts", said["seed"])
             said["data.path"] = str(here / "texts")
             if "model.layers" not in said:
-                write_model(here / "base", said["data.context"], said["seed"])
+                write_model(here / "base", model_of(said), said["seed"])
                 said["model.path"] = str(here / "base")
         if self.scenario:
             (here / "scenario.toml").write_text(self.scenario, encoding="utf-8")
             said["scenario"] = str(here / "scenario.toml")
+        said.pop(SHAPE, None)
         text = "".join(f"{key} = {json.dumps(value)}\n" for key, value in said.items())
         (here / "run.toml").write_text(text, encoding="utf-8")
         done = subprocess.run([executable, "run", str(here / "run.toml")], capture_output=True,

@@ -20,6 +20,10 @@ UNEQUAL = {"devices.speed.kind": "uniform", "devices.speed.slowest": 0.1,
            "devices.speed.fastest": 1.0}
 FEDBUFF = {"pace.mode": "fedbuff", "pace.buffer_size": 2, "pace.concurrency": 3, "versions": 8,
            "rounds": None, "evaluate_every": 0, **UNEQUAL}
+SEMISYNC = {"pace.mode": "semisync", "pace.window_seconds": 0.1, "rounds": 6, **UNEQUAL}
+FEDASYNC = {"pace.mode": "fedasync", "pace.concurrency": 3, "versions": 8, "rounds": None,
+            "server.server_learning_rate": 0.5, **UNEQUAL}
+LLAMA = {"oracle.shape": "llama"}
 TWO_LEVELS = {"own_rank": 1, "inner_rate": 0.3}
 OF_BLOCKS = {"attention_rank": 1}
 OF_EXPERTS = {**OF_BLOCKS, "adapted": "blocks", "rank": 4, "rank_min": 1, "rank_per_expert": 2,
@@ -52,6 +56,9 @@ LANGUAGE = [
                                   "training.schedule.own_steps": 200}),
     ("comigs many fedbuff", "comigs", {**BURSTS, **FEDBUFF, "training.experts": [2, 1, 4],
                                        "balance": 0.5}),
+    ("comigs semisync", "comigs", {**BURSTS, **SEMISYNC}),
+    ("comigs fedasync", "comigs", {**BURSTS, **FEDASYNC}),
+    ("comigs llama", "comigs", {**BURSTS, **SGD, **LLAMA}),
     ("comigs_2g sync", "comigs_2g", {**BURSTS, **COSINE}),
     ("comigs_2g fedbuff", "comigs_2g", {**BURSTS, **FEDBUFF}),
     ("comigs_2g router on training", "comigs_2g", {**BURSTS, "router_data": "training"}),
@@ -78,6 +85,9 @@ LANGUAGE = [
     ("pf2lora language joint", "pf2lora", {**TWO_LEVELS, "joint": 1}),
     ("pf2lora language passes", "pf2lora", {**TWO_LEVELS, "training.micro_batch": 1}),
     ("pf2lora language fedbuff", "pf2lora", {**TWO_LEVELS, **FEDBUFF}),
+    ("pf2lora language semisync", "pf2lora", {**TWO_LEVELS, **SEMISYNC}),
+    ("pf2lora language fedasync", "pf2lora", {**TWO_LEVELS, **FEDASYNC}),
+    ("pf2lora language llama", "pf2lora", {**TWO_LEVELS, **LLAMA}),
     ("per_fedavg_lora language", "per_fedavg_lora", {
         **SGD, "inner_rate": 0.3, "training.batches": "epochs", "training.batch_size": 0,
         "data.tokens": 120}),

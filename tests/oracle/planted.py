@@ -3,6 +3,9 @@ comparison that sees none of them would say nothing."""
 
 # What a run of texts must see, too, and one of factors inside the layers.
 TWO_LEVELS = ("pf2lora sync", "pf2lora language", "pf2lora sync inside")
+OF_TEXTS_IN_PACES = ("comigs semisync", "comigs fedasync", "pf2lora language semisync",
+                     "pf2lora language fedasync")
+LLAMAS = ("comigs llama", "pf2lora language llama")
 MIXTURE = ("floral sync", "floral mlp inside")
 
 ERRORS = {
@@ -12,12 +15,14 @@ ERRORS = {
     "root_for_logarithm": ("n examples weigh their root, not their logarithm", "fedavg log",
                            "fedavg adamw shuffled log"),
     "discount_squared": ("a stale offer is discounted twice", "fedbuff polynomial",
-                         "adam fedbuff", "yogi fedbuff", "adagrad fedbuff"),
+                         "adam fedbuff", "yogi fedbuff", "adagrad fedbuff", *OF_TEXTS_IN_PACES),
     "polynomial_without_one": ("s^-a in the place of (1 + s)^-a", "fedbuff polynomial",
                                "adam fedbuff"),
     "knee_too_late": ("the hinge's knee is one version late", "fedbuff hinge", "yogi fedbuff"),
-    "discount_renormalised": ("discounted weights are divided by their sum", "semisync"),
-    "delta_for_model": ("deltas are added where models are mixed", "fedasync model"),
+    "discount_renormalised": ("discounted weights are divided by their sum", "semisync",
+                              "comigs semisync", "pf2lora language semisync"),
+    "delta_for_model": ("deltas are added where models are mixed", "fedasync model",
+                        "comigs fedasync", "pf2lora language fedasync"),
     "mixed_whole": ("where no rate is given, a client's model replaces the version",
                     "fedasync default rate"),
     "momentum_after": ("the server moves before its momentum hears of the mean", "momentum",
@@ -72,7 +77,8 @@ ERRORS = {
     "shares_before_training": ("adapters are weighed by shares from before", *MIXTURE),
     "not_preconditioned": ("adapters follow the plain gradient", *MIXTURE),
     "adapter_not_kept": ("a client's adapter begins anew in each visit", "local_adaptor"),
-    "old_own_adapter": ("PF2LoRA's gradient is taken before its inner step", *TWO_LEVELS),
+    "old_own_adapter": ("PF2LoRA's gradient is taken before its inner step", *TWO_LEVELS,
+                        "pf2lora language semisync", "pf2lora language fedasync"),
     "correction_sign": ("PF2LoRA's correction is added", *TWO_LEVELS),
     "correction_at_new_point": ("PF2LoRA's mixed derivative is that of the new point",
                                 *TWO_LEVELS),
@@ -137,12 +143,14 @@ ERRORS = {
     "variance_of_all": ("their balance is of a variance over n, not n - 1", "comigs noisy four"),
     "loads_may_vary": ("their balance is of weights alone", "comigs noisy four"),
     "pass_by_pass": ("the balance is of each pass, not of the batch", "comigs passes"),
-    "bursts_by_visit": ("routers' bursts come by the steps of a visit", "comigs sync"),
+    "bursts_by_visit": ("routers' bursts come by the steps of a visit", "comigs sync",
+                        "comigs semisync", "comigs fedasync"),
     "routers_follow_schedule": ("the routers' rate falls as the experts' does", "comigs sync"),
     "routers_from_training_rows": ("routers learn from training rows", "comigs sync"),
     "steps_count_from_one": ("the rate falls one step too early", "comigs sync"),
     "moments_of_experts_begin_anew": ("experts' moments do not outlive a visit", "comigs sync"),
-    "moments_of_routers_begin_anew": ("routers' moments do not outlive a visit", "comigs fedbuff"),
+    "moments_of_routers_begin_anew": ("routers' moments do not outlive a visit", "comigs fedbuff",
+                                      "comigs fedasync"),
     "gradients_leak": ("a phase leaves its gradient of the other's", "comigs sync"),
     "generalist_stays": ("who has a generalist keeps it, whatever is merged", "comigs sync"),
     "scored_as_merged": ("clients are scored with what is merged", "comigs sync"),
@@ -166,6 +174,11 @@ ERRORS = {
     "fusion_costs_nothing": ("FDLoRA's weights cost nothing", "fdlora"),
     "never_fused": ("FDLoRA's clients use all of both adapters", "fdlora"),
     "pooled_texts_are_the_first_user_s": ("one place has the texts of one user", "centralised_lora"),
+    # Of Llama's shape.
+    "neighbours_turn": ("what turns by its place is neighbours, not half a head apart", *LLAMAS),
+    "norms_take_the_mean_away": ("norms take the mean away, as GPT-2's do", *LLAMAS),
+    "gate_for_up": ("the gate of a block is taken for what it gates", *LLAMAS),
+    "heads_share_in_turn": ("heads of queries share keys in turn, not neighbours", *LLAMAS),
     # What troupe once did.
     "wide_start": ("the random factor is wider by the root of six", "pf2lora sync"),
     # What the comparison does.

@@ -11,12 +11,14 @@ from adapters import Adapter
 from draws import Stream, derive_seed, single
 from gated import Gate
 from halves import outer_places
+from llama import Llama
 from lora import random_gain
 from methods import METHODS, OVER_A_FROZEN_MODEL, instances
 from model import Model
 from planted import wrong
 from transformer import Transformer
 
+SHAPE = "oracle.shape"  # Of a model that the oracle writes; it is no key of a configuration.
 SIZES = (5, 8, 12, 20, 6, 15)  # Of the clients; labels and inputs differ between them.
 FEATURES, CLASSES = 4, 3
 
@@ -81,30 +83,35 @@ def scale_of(config, rank):
         0.5 if config.get("alpha_over") == "root" else 1) or 1.0
 
 
+def model_of(config):
+    shape = Llama if config.get(SHAPE) == "llama" else Transformer
+    return shape(config["data.context"], "model.layers" in config)
+
+
 def language(method, config):
     """Nobody trains the model; the weights are those that the oracle wrote, or the seed's."""
     streams = [texts.streams_of(config, user) for user in texts.DOCUMENTS]
     is_made, tests = "model.layers" in config, [x.all_rows(x.test) for x in streams]
     if config.get("data.pooled"):
         streams = [texts.joined(streams)]
-    task = Task(config, Transformer(config["data.context"], is_made),
+    task = Task(config, model_of(config),
                 [x.all_rows(x.train) for x in streams], tests, streams=streams)
     seed = config["seed"]
     task.frozen = task.model.initial(derive_seed(seed, "initial") if is_made else seed)
     size = {"rank": config["rank"]}
-    attention = task.model.named(".attn.c_attn", ".attn.c_proj")
+    attention = task.model.named(*task.model.attention)
+    blocks = task.model.named(*task.model.blocks)
     if method in routed.CAST:
         task.attention = Adapter(task.model, size, False, attention)
-        task.experts = Adapter(task.model, size, False,
-                               task.model.named(".mlp.c_fc", ".mlp.c_proj"))
+        task.experts = Adapter(task.model, size, False, blocks)
         return task
     layers = None  # What makes queries and values.
     if config.get("plain_attention"):
-        layers = task.model.named(".mlp.c_fc", ".mlp.c_proj")
+        layers = blocks
         rank = config["attention_rank"]
         task.attention = Adapter(task.model, {"rank": rank}, False, attention, scale_of(config, rank))
     elif config.get("adapted") == "blocks":
-        layers = task.model.named(".attn.c_attn", ".attn.c_proj", ".mlp.c_fc", ".mlp.c_proj")
+        layers = task.model.named(*task.model.attention, *task.model.blocks)
         size["other"] = dict.fromkeys(attention, config["attention_rank"])
     scale = scale_of(config, config["rank"])
     task.adapter = Adapter(task.model, size, False, layers, scale)

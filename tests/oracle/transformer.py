@@ -16,25 +16,6 @@ LAYERS, WIDTH, HEADS, VOCABULARY = 2, 16, 2, 257
 INNER, EPSILON, DEVIATION = 4 * WIDTH, 1e-5, 0.02
 
 
-def tensors_of(context):
-    """Names and shapes in the order in which they lie; matrices are outputs x inputs."""
-    all_of_them = [("wte.weight", (VOCABULARY, WIDTH)), ("wpe.weight", (context, WIDTH))]
-
-    def add(name, *shape):
-        all_of_them.append((name + ".weight", shape))
-        all_of_them.append((name + ".bias", shape[:1]))
-
-    for i in range(LAYERS):
-        add(f"h.{i}.ln_1", WIDTH)
-        add(f"h.{i}.attn.c_attn", 3 * WIDTH, WIDTH)
-        add(f"h.{i}.attn.c_proj", WIDTH, WIDTH)
-        add(f"h.{i}.ln_2", WIDTH)
-        add(f"h.{i}.mlp.c_fc", INNER, WIDTH)
-        add(f"h.{i}.mlp.c_proj", WIDTH, INNER)
-    add("ln_f", WIDTH)
-    return all_of_them
-
-
 def layer_norm(x, weight, bias):
     away = x - x.mean(-1)
     return away * ((away * away).mean(-1) + EPSILON)**-0.5 * weight + bias
@@ -151,26 +132,71 @@ def variation(clean, noisy, chosen):
     return found + varied(below(clean - bar, math.log(2) + 0.01).sum(0))
 
 
+def attend(query, key, value):
+    """[.. x tokens x width of a head]; a token sees itself and those before it."""
+    tokens, wide = query.shape[-2:]
+    scores = query @ key.swap(-1, -2) * wide**-0.5
+    if not wrong("sees_what_comes"):
+        scores = scores + np.where(np.tri(tokens, dtype=bool), 0, -1e30)
+    return softmax(scores) @ value
+
+
+def product(of, name, x):
+    y = x @ of[name + ".weight"].swap(0, 1)
+    return y + of[name + ".bias"] if name + ".bias" in of else y
+
+
 class Transformer:
     """Flat parameters, with the interface of `Model`; a row is a window of tokens, and what it should
-    foretell of each the next one."""
+    foretell of each the next one. This is GPT-2; llama.py says what is other than here."""
 
     labels = True
+    around, embedding, norms = "transformer.", "wte", ("h.{}.ln_1", "h.{}.ln_2", "ln_f")
+    queries, attention = (".attn.c_attn",), (".attn.c_attn", ".attn.c_proj")
+    blocks = (".mlp.c_fc", ".mlp.c_proj")
+    inputs_first = True  # In a file.
 
-    def __init__(self, context, is_made):
+    def __init__(self, context, is_made=False):
         self.context, self.is_made = context, is_made
         self.places, self.size = {}, 0
-        for name, shape in tensors_of(context):
+        for name, shape in self.tensors():
             self.places[name] = (self.size, shape)
             self.size += int(np.prod(shape))
-        self.layers = self.named(".attn.c_attn")  # What makes queries and values.
+        self.layers = self.named(*self.queries)  # What makes queries and values.
+
+    def tensors(self):
+        """Names and shapes in the order in which they lie; matrices are outputs x inputs."""
+        all_of_them = [("wte.weight", (VOCABULARY, WIDTH)), ("wpe.weight", (self.context, WIDTH))]
+
+        def add(name, *shape):
+            all_of_them.append((name + ".weight", shape))
+            all_of_them.append((name + ".bias", shape[:1]))
+
+        for i in range(LAYERS):
+            add(f"h.{i}.ln_1", WIDTH)
+            add(f"h.{i}.attn.c_attn", 3 * WIDTH, WIDTH)
+            add(f"h.{i}.attn.c_proj", WIDTH, WIDTH)
+            add(f"h.{i}.ln_2", WIDTH)
+            add(f"h.{i}.mlp.c_fc", INNER, WIDTH)
+            add(f"h.{i}.mlp.c_proj", WIDTH, INNER)
+        add("ln_f", WIDTH)
+        return all_of_them
+
+    def described(self):
+        """As in config.json."""
+        return {"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"],
+                "vocab_size": VOCABULARY, "n_positions": self.context, "n_embd": WIDTH,
+                "n_layer": LAYERS, "n_head": HEADS, "n_inner": None,
+                "activation_function": "gelu_new", "layer_norm_epsilon": EPSILON,
+                "tie_word_embeddings": True}
 
     def named(self, *parts):
         """Layers of these names: rows, columns, where the weight begins, where the bias does."""
         found = []
         for name, (at, shape) in self.places.items():
             if name.endswith(".weight") and any(name[:-7].endswith(x) for x in parts):
-                found.append((*shape, at, self.places[name[:-7] + ".bias"][0]))
+                bias, _ = self.places.get(name[:-7] + ".bias", (None, ()))
+                found.append((*shape, at, bias))
         return found
 
     def name_at(self, layer):
@@ -182,32 +208,40 @@ class Transformer:
 
     def initial(self, seed):
         """As the file has it that the oracle wrote, or from the seed as GPT-2 begins."""
-        return (made if self.is_made else written)(self.context, seed)
+        return (made if self.is_made else written)(type(self), self.context, seed)
 
     def nodes(self, w):
         return {name: Node(w[at:at + int(np.prod(shape))].reshape(shape))
                 for name, (at, shape) in self.places.items()}
 
+    def embedded(self, of, ids):
+        return of["wte.weight"][ids] + of["wpe.weight"][np.arange(ids.shape[1])]
+
+    def norm(self, of, name, x):
+        return layer_norm(x, of[name + ".weight"], of[name + ".bias"])
+
+    def feed_forward(self, of, i, x, by):
+        up = by(f"h.{i}.mlp.c_fc", x, product(of, f"h.{i}.mlp.c_fc", x))
+        inside = gelu(up)
+        return by(f"h.{i}.mlp.c_proj", inside, product(of, f"h.{i}.mlp.c_proj", inside))
+
+    def attended(self, of, i, x, by, shape):
+        fused = by(f"h.{i}.attn.c_attn", x, product(of, f"h.{i}.attn.c_attn", x))
+        query, key, value = (
+            fused[:, k * WIDTH:(k + 1) * WIDTH].reshape(*shape, HEADS, WIDTH // HEADS).swap(1, 2)
+            for k in range(3))
+        heads = attend(query, key, value).swap(1, 2).reshape(-1, WIDTH)
+        return by(f"h.{i}.attn.c_proj", heads, product(of, f"h.{i}.attn.c_proj", heads))
+
     def logits(self, of, ids, beside, balances=None):
         """Of each token. What routers see is the block's input behind its norm."""
-        def product(name, x):
-            return x @ of[name + ".weight"].swap(0, 1) + of[name + ".bias"]
-
-        def norm(name, x):
-            return layer_norm(x, of[name + ".weight"], of[name + ".bias"])
-
-        def feed_forward(i, x, by):
-            up = by(f"h.{i}.mlp.c_fc", x, product(f"h.{i}.mlp.c_fc", x))
-            inside = gelu(up)
-            return by(f"h.{i}.mlp.c_proj", inside, product(f"h.{i}.mlp.c_proj", inside))
-
-        rows, tokens = ids.shape
-        x = (of["wte.weight"][ids] + of["wpe.weight"][np.arange(tokens)]).reshape(-1, WIDTH)
+        before, inside, last = self.norms
+        x = self.embedded(of, ids).reshape(-1, WIDTH)
         for i in range(LAYERS):
-            x = x + self.attended(i, norm(f"h.{i}.ln_1", x), product, beside.attention,
-                                  (rows, tokens))
-            seen = norm(f"h.{i}.ln_2", x)
-            said = [feed_forward(i, seen, by) for by in beside.experts]
+            x = x + self.attended(of, i, self.norm(of, before.format(i), x), beside.attention,
+                                  ids.shape)
+            seen = self.norm(of, inside.format(i), x)
+            said = [self.feed_forward(of, i, seen, by) for by in beside.experts]
             if len(said) == 1:
                 x = x + said[0]
                 continue
@@ -217,10 +251,10 @@ class Transformer:
                     x = x + y * share
                 continue
             weights = self.chosen(i, x if wrong("router_before_the_norm") else seen, beside,
-                                  (rows, tokens), balances)
+                                  ids.shape, balances)
             for j, y in enumerate(said):
                 x = x + y * weights[:, j:j + 1]
-        return norm("ln_f", x) @ of["wte.weight"].swap(0, 1)
+        return self.norm(of, last, x) @ of[self.embedding + ".weight"].swap(0, 1)
 
     def chosen(self, i, x, beside, shape, balances):
         """What each expert counts for a token."""
@@ -239,19 +273,6 @@ class Transformer:
             balances.append(variation(clean, logits, chosen) if is_noisy else
                             load_balance(clean, chosen, beside.printed, beside.favoured))
         return gate(logits, chosen)
-
-    def attended(self, i, x, product, by, shape):
-        rows, tokens = shape
-        wide = WIDTH // HEADS
-        fused = by(f"h.{i}.attn.c_attn", x, product(f"h.{i}.attn.c_attn", x))
-        query, key, value = (
-            fused[:, k * WIDTH:(k + 1) * WIDTH].reshape(rows, tokens, HEADS, wide).swap(1, 2)
-            for k in range(3))
-        scores = query @ key.swap(-1, -2) * wide**-0.5
-        if not wrong("sees_what_comes"):
-            scores = scores + np.where(np.tri(tokens, dtype=bool), 0, -1e30)
-        heads = (softmax(scores) @ value).swap(1, 2).reshape(-1, WIDTH)
-        return by(f"h.{i}.attn.c_proj", heads, product(f"h.{i}.attn.c_proj", heads))
 
     def loss(self, of, rows, beside=None, balance=0.0):
         """The mean over all targets; and of each layer's load balance, `balance` times."""
@@ -282,24 +303,24 @@ class Transformer:
 
 
 @lru_cache(maxsize=8)
-def written(context, seed):
+def written(shape, context, seed):
     """Wide enough that tokens attend to some others and gates tell them apart, and nothing is so far below
     zero that AdamW would make a step of what single precision left of a slope."""
     draws, parts = Stream(derive_seed(seed, "oracle")), []
-    for name, shape in tensors_of(context):
-        about = 1.0 if ".ln_" in "." + name and name.endswith(".weight") else 0.0
-        wide = 0.15 if ".c_fc." in name else 0.3 if len(shape) == 2 else 0.1
-        parts.append(about + draws.normals(int(np.prod(shape)), wide))
+    for name, size in shape(context).tensors():
+        is_norm = len(size) == 1 and name.endswith(".weight")
+        wide = 0.15 if ".c_fc." in name else 0.3 if len(size) == 2 else 0.1
+        parts.append(is_norm + draws.normals(int(np.prod(size)), wide))
     return single(np.concatenate(parts))
 
 
 @lru_cache(maxsize=8)
-def made(context, seed):
+def made(shape, context, seed):
     """Radford et al. (2019): normal with 0.02, less for what goes back into the stream."""
     parts = []
-    for i, (name, shape) in enumerate(tensors_of(context)):
-        size = int(np.prod(shape))
-        if len(shape) == 1:
+    for i, (name, sizes) in enumerate(shape(context).tensors()):
+        size = int(np.prod(sizes))
+        if len(sizes) == 1:
             parts.append(np.full(size, 1.0 if name.endswith(".weight") else 0.0))
             continue
         wide = DEVIATION / ((2 * LAYERS)**0.5 if name.endswith("c_proj.weight") else 1)
@@ -307,25 +328,21 @@ def made(context, seed):
     return single(np.concatenate(parts))
 
 
-def write_model(folder, context, seed):
-    """config.json and model.safetensors, as transformers writes them: products inputs x outputs."""
+def write_model(folder, model, seed):
+    """config.json and model.safetensors, as transformers writes them: products of GPT-2 inputs x outputs."""
     folder.mkdir()
-    config = {"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "vocab_size": VOCABULARY,
-              "n_positions": context, "n_embd": WIDTH, "n_layer": LAYERS, "n_head": HEADS,
-              "n_inner": None, "activation_function": "gelu_new", "layer_norm_epsilon": EPSILON,
-              "tie_word_embeddings": True}
-    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
-    header, values, at, begin = {}, [], 0, 0
-    flat = written(context, seed)
-    for name, shape in tensors_of(context):
+    (folder / "config.json").write_text(json.dumps(model.described()), encoding="utf-8")
+    header, values, begin = {}, [], 0
+    flat = model.initial(seed)
+    for name, (at, shape) in model.places.items():
         size = int(np.prod(shape))
         x = flat[at:at + size].reshape(shape)
-        if ".h." in "." + name and len(shape) == 2:
+        if model.inputs_first and ".h." in "." + name and len(shape) == 2:
             x = x.T
         values.append(np.ascontiguousarray(x, dtype="<f4").tobytes())
-        header["transformer." + name] = {"dtype": "F32", "shape": list(x.shape),
-                                         "data_offsets": [begin, begin + 4 * size]}
-        at, begin = at + size, begin + 4 * size
+        header[model.around + name] = {"dtype": "F32", "shape": list(x.shape),
+                                       "data_offsets": [begin, begin + 4 * size]}
+        begin += 4 * size
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     (folder / "model.safetensors").write_bytes(

@@ -2,7 +2,8 @@
 
 // Clients of a language model who keep something to themselves beside what they
 // offer: of each method that has such, also with the options by which something
-// else stays, with experts of unequal number, and with noisy gates.
+// else stays, with experts of unequal number, with noisy gates, and of the two
+// methods of published language models over Llama's shape, too.
 
 #include <algorithm>
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <memory>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,6 +30,7 @@ struct private_case {
   std::string method;
   options said = {};
   std::vector<std::uint32_t> experts = {}; ///< Of clients; none: two each.
+  std::string_view config = tiny_gpt2;
 
   friend std::ostream& operator<<(std::ostream& to, const private_case& x) {
     return to << x.name;
@@ -52,6 +55,12 @@ inline std::vector<private_case> private_cases() {
     if (!keeps_its_own(x))
       continue;
     all.push_back({.name = x.name, .method = x.name});
+    if (x.name == "comigs" || x.name == "pf2lora")
+      all.push_back({.name = x.name + "_llama",
+                     .method = x.name,
+                     .said = {},
+                     .experts = {},
+                     .config = tiny_llama});
     std::vector<std::uint32_t> unequal;
     if (models::experts_max(x) >= 4)
       unequal = {1, 2, 4};
@@ -85,6 +94,7 @@ public:
     }
     auto how = language_setting_of(x.method, x.said);
     how.experts = x.experts;
+    how.config = x.config;
     how.how.local_steps = steps;
     texts_ = std::make_unique<routed_federation>(how);
   }

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -134,6 +135,7 @@ struct routed_setting {
   std::size_t in_step = 1;
   notes* to = nullptr;  ///< Of all visits.
   bool trained = false; ///< All weights are parameters.
+  std::string_view config = tiny_gpt2;
 };
 
 /// Of a catalogue's method, with a rank that a tiny layer has room for.
@@ -160,7 +162,7 @@ public:
   static constexpr std::uint32_t rows_to_train = 5;
 
   explicit routed_federation(const routed_setting& x)
-    : base_(test::base_by_rule(test::tiny_spec(test::tiny_gpt2))),
+    : base_(test::base_by_rule(test::tiny_spec(x.config))),
       rows_(rows()),
       trained_(x.trained) {
     auto task = task_of(x);
@@ -325,9 +327,9 @@ inline bool is_of_validation(const noted_pass& x) {
 
 // What of it tests look at.
 
-/// A tiny model's routers: two blocks, of so many experts, over eight values.
-constexpr std::size_t routers_of(std::size_t experts) {
-  return 2 * experts * 8;
+/// A tiny model's routers: two blocks, of so many experts.
+constexpr std::size_t routers_of(std::size_t experts, std::size_t width = 8) {
+  return 2 * experts * width;
 }
 
 inline floats part(const floats& x, std::size_t from, std::size_t count) {

@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,6 +17,7 @@
 #include "models/torch/language/objective.hpp"
 #include "policies/catalogue.hpp"
 #include "tests/support/listed_rows.hpp"
+#include "tests/support/routed_shapes.hpp"
 #include "tests/support/small_adapters.hpp"
 
 namespace troupe::models {
@@ -22,19 +26,21 @@ namespace {
 
 using state_pointer = std::shared_ptr<const client_state>;
 
-std::unique_ptr<objective> tiny_model() {
-  return make_language_objective(
-           {}, test::base_by_rule(test::tiny_spec(test::tiny_gpt2)),
-           test::unequal_rows())
+std::unique_ptr<objective>
+tiny_model(std::string_view config = test::tiny_gpt2) {
+  return make_language_objective({},
+                                 test::base_by_rule(test::tiny_spec(config)),
+                                 test::unequal_rows())
     .value();
 }
 
 /// One client of three rows under a method.
 struct averaged_site {
-  explicit averaged_site(const std::string& name, options said = {})
+  explicit averaged_site(const std::string& name, options said = {},
+                         std::string_view config = test::tiny_gpt2)
     : method(
       policies::with_options(*policies::find_recipe(name), said).value()) {
-    auto model = tiny_model();
+    auto model = tiny_model(config);
     auto task = std::make_shared<local_task>();
     task->method = method;
     task->how.local_steps = 3;
@@ -112,13 +118,28 @@ floats kept(const trained& x, const std::string& name) {
   return {values.begin(), values.end()};
 }
 
-/// A client whose routers prefer nobody: of two layers, two experts of width 8.
-state_pointer with_even_routers() {
+/// A client whose routers prefer nobody, of two experts.
+state_pointer with_even_routers(std::size_t width) {
   auto state = std::make_shared<client_state>();
-  state->blocks["router"] = personal_values{floats(2 * 2 * 8)};
+  state->blocks["router"] = personal_values{floats(test::routers_of(2, width))};
   state->visits = 1;
   return state;
 }
+
+class even_routers : public test::over_shapes {
+protected:
+  static averaged_site site_of(const std::string& method, options said = {}) {
+    return averaged_site{method, std::move(said), GetParam().config};
+  }
+
+  static state_pointer no_preference() {
+    return with_even_routers(GetParam().width);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(all, even_routers,
+                         ::testing::ValuesIn(test::routed_shapes),
+                         test::name_of_shape);
 
 } // namespace
 
@@ -188,21 +209,47 @@ TEST(averaged_experts, of_a_client_alone_are_never_sent_and_go_on) {
 }
 
 // A router at 0 is no router.
-TEST(averaged_experts, are_two_generalists_whose_routers_prefer_none) {
-  const averaged_site even{"fedavg_lora"};
-  const averaged_site routed{"comigs_2g", {{"router_steps", 0}}};
+TEST_P(even_routers, of_two_generalists_are_fedavg_to_the_bit) {
+  const auto even = site_of("fedavg_lora");
+  const auto routed = site_of("comigs_2g", {{"router_steps", 0}});
   const auto a = even.train(even.visit());
-  const auto b = routed.train(routed.visit(with_even_routers()));
+  const auto b = routed.train(routed.visit(no_preference()));
   for (const auto* name :
        {"left_generalist.0", "left_generalist.1", "left_attention"})
-    test::expect_alike(kept(b, name), kept(a, name), 1e-6);
+    EXPECT_EQ(kept(b, name), kept(a, name)) << name;
+  ASSERT_EQ(b.parts.size(), a.parts.size());
+  for (std::size_t i = 0; i < a.parts.size(); ++i)
+    EXPECT_EQ(*b.parts[i].delta, *a.parts[i].delta);
 }
 
-TEST(averaged_experts, are_two_specialists_whose_routers_prefer_none) {
-  const averaged_site even{"local_lora"};
-  const averaged_site routed{"comigs_2s", {{"router_steps", 0}}};
+// Of all clients; their moments go on while what they offer is merged.
+TEST_P(even_routers, of_two_generalists_are_fedavg_after_merges) {
+  const auto still = routed_setting_of(
+    "comigs_2g", {{"router_steps", 0}, {"router_deviation", 0}});
+  test::routed_federation even{routed_setting_of("fedavg_lora")};
+  test::routed_federation routed{still};
+  for (int times = 0; times < 2; ++times) {
+    even.round();
+    routed.round();
+    for (const auto* name : {"generalist.0", "generalist.1", "attention"}) {
+      SCOPED_TRACE(name);
+      EXPECT_EQ(routed.loop().values(name).copy(),
+                even.loop().values(name).copy());
+    }
+  }
+  for (const std::uint64_t k : {1, 2, 3}) {
+    const auto found = *routed.loop().state({k});
+    EXPECT_TRUE(test::is_zero(test::kept(found, "router")));
+    EXPECT_EQ(found.moments.at("experts.first"),
+              even.loop().state({k})->moments.at("experts.first"));
+  }
+}
+
+TEST_P(even_routers, of_two_specialists_are_local_and_send_nothing) {
+  const auto even = site_of("local_lora");
+  const auto routed = site_of("comigs_2s", {{"router_steps", 0}});
   const auto a = even.train(even.visit());
-  const auto b = routed.train(routed.visit(with_even_routers()));
+  const auto b = routed.train(routed.visit(no_preference()));
   EXPECT_TRUE(b.parts.empty());
   for (const auto* name : {"specialist.0", "specialist.1", "left_attention"})
     EXPECT_EQ(kept(b, name), kept(a, name)) << name;

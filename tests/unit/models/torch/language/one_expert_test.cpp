@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/routed_federation.hpp"
+#include "tests/support/routed_shapes.hpp"
 
 namespace troupe::test {
 
@@ -67,9 +67,18 @@ left left_by(const routed_federation& of, const models::trained& x,
   return to;
 }
 
+class one_expert : public over_shapes {};
+class one_rank : public over_shapes {};
+
+INSTANTIATE_TEST_SUITE_P(all, one_expert, ::testing::ValuesIn(routed_shapes),
+                         name_of_shape);
+
+INSTANTIATE_TEST_SUITE_P(all, one_rank, ::testing::ValuesIn(routed_shapes),
+                         name_of_shape);
+
 } // namespace
 
-TEST(one_expert, is_homlora_over_the_same_layers_to_the_bit) {
+TEST_P(one_expert, is_homlora_over_the_same_layers_to_the_bit) {
   auto of_one = routed_setting_of("comigs");
   of_one.experts = {1};
   auto of_hom = routed_setting_of(
@@ -98,8 +107,8 @@ TEST(one_expert, is_homlora_over_the_same_layers_to_the_bit) {
     EXPECT_EQ(found->loss, expected->loss);
     const auto a = left_by(one, *found, {"generalist", "attention"}, "experts");
     const auto b = left_by(hom, *expected, {"adapter"}, "adapter");
-    EXPECT_EQ(a.values.size(),
-              2u * 4 * 2); // Two factors of four layers, twice.
+    // Two factors of each product, of two layers.
+    EXPECT_EQ(a.values.size(), 2 * GetParam().products * 2);
     EXPECT_EQ(a.values, b.values);
     EXPECT_EQ(a.offered, b.offered);
     EXPECT_EQ(a.first_moments, b.first_moments);
@@ -111,7 +120,7 @@ TEST(one_expert, is_homlora_over_the_same_layers_to_the_bit) {
 }
 
 // It has the blocks of one expert, and two optimisers in the place of one.
-TEST(one_rank, of_hetlora_with_plain_attention_is_one_expert_to_the_bit) {
+TEST_P(one_rank, of_hetlora_with_plain_attention_is_one_expert_to_the_bit) {
   auto of_one = routed_setting_of("comigs");
   of_one.experts = {1};
   const auto of_het = routed_setting_of("hetlora", {{"plain_attention", 1},
@@ -155,7 +164,7 @@ TEST(one_rank, of_hetlora_with_plain_attention_is_one_expert_to_the_bit) {
   }
 }
 
-TEST(one_rank, of_hetlora_whose_offers_weigh_the_same_is_homlora_to_the_bit) {
+TEST_P(one_rank, of_hetlora_whose_offers_weigh_the_same_is_homlora_to_the_bit) {
   const auto after = [](const std::string& method, const options& said,
                         bool weighs_one) {
     auto how = routed_setting_of(method, said);

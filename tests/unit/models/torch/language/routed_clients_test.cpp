@@ -10,14 +10,23 @@
 #include <numeric>
 #include <vector>
 
-#include "tests/support/routed_federation.hpp"
+#include "tests/support/routed_shapes.hpp"
 #include "tests/support/same_visits.hpp"
 
 namespace troupe::test {
 
 using ::testing::UnorderedElementsAre;
 
-TEST(routed_clients, learns_routers_with_experts_where_they_learn_together) {
+namespace {
+
+class routed_clients : public over_shapes {};
+
+INSTANTIATE_TEST_SUITE_P(all, routed_clients,
+                         ::testing::ValuesIn(routed_shapes), name_of_shape);
+
+} // namespace
+
+TEST_P(routed_clients, learns_routers_with_experts_where_they_learn_together) {
   notes seen;
   auto how = routed_setting_of("pfedmoe");
   how.to = &seen;
@@ -33,8 +42,8 @@ TEST(routed_clients, learns_routers_with_experts_where_they_learn_together) {
             seen.back().parameters.size());
 }
 
-TEST(routed_clients,
-     opens_no_validation_row_where_routers_learn_from_training) {
+TEST_P(routed_clients,
+       opens_no_validation_row_where_routers_learn_from_training) {
   notes seen;
   auto how = routed_setting_of("comigs", often({{"router_data", 1}}));
   how.to = &seen;
@@ -44,7 +53,8 @@ TEST(routed_clients,
   EXPECT_TRUE(std::ranges::all_of(seen, is_of_training));
 }
 
-TEST(routed_clients, of_clients_of_unequal_numbers_comes_to_the_bits_of_each) {
+TEST_P(routed_clients,
+       of_clients_of_unequal_numbers_comes_to_the_bits_of_each) {
   const std::vector<std::uint32_t> numbers[] = {{1, 2, 4}, {1, 8, 2}};
   for (const auto& experts : numbers) {
     const auto of = [&](std::size_t in_step) {
@@ -79,7 +89,7 @@ TEST(routed_clients, of_clients_of_unequal_numbers_comes_to_the_bits_of_each) {
   }
 }
 
-TEST(routed_clients, with_specialists_that_are_no_numbers_offers_nothing) {
+TEST_P(routed_clients, with_specialists_that_are_no_numbers_offers_nothing) {
   routed_federation testee{routed_setting_of("comigs", often())};
   testee.round();
   auto in = testee.visit(2, 9);
@@ -95,7 +105,7 @@ TEST(routed_clients, with_specialists_that_are_no_numbers_offers_nothing) {
   expect_same(after, fresh.trainer().train(fresh.visit(1, 9)));
 }
 
-TEST(routed_clients, is_scored_as_the_client_left_it_and_as_it_is_merged) {
+TEST_P(routed_clients, is_scored_as_the_client_left_it_and_as_it_is_merged) {
   routed_federation testee{routed_setting_of("comigs", often())};
   testee.round();
   testee.round();
@@ -129,7 +139,7 @@ TEST(routed_clients, is_scored_as_the_client_left_it_and_as_it_is_merged) {
               std::exp(alone->per_client.at({1}).mean_loss()), 1e-9);
 }
 
-TEST(routed_clients, begin_all_the_same_where_each_learns_alone) {
+TEST_P(routed_clients, begin_all_the_same_where_each_learns_alone) {
   const auto begun = [](const std::string& method, std::uint64_t client) {
     notes seen;
     auto how = routed_setting_of(method, {{"router_every", 1000}});
@@ -145,7 +155,7 @@ TEST(routed_clients, begin_all_the_same_where_each_learns_alone) {
   EXPECT_NE(begun("comigs", 2), begun("comigs", 1));
 }
 
-TEST(routed_clients, is_of_the_base_before_anybody_trained) {
+TEST_P(routed_clients, is_of_the_base_before_anybody_trained) {
   routed_federation testee{routed_setting_of("comigs")};
   const auto found = testee.loop().evaluate(true);
   ASSERT_TRUE(found) << found.error().context;
@@ -158,7 +168,7 @@ TEST(routed_clients, is_of_the_base_before_anybody_trained) {
   EXPECT_FALSE(found->method_results.contains("perplexity_merged"));
 }
 
-TEST(routed_clients, leave_the_base_as_it_was) {
+TEST_P(routed_clients, leave_the_base_as_it_was) {
   routed_federation testee{routed_setting_of("comigs", often())};
   std::vector<std::uint32_t> rows(testee.task().test_size);
   std::iota(rows.begin(), rows.end(), 0u);
@@ -173,7 +183,7 @@ TEST(routed_clients, leave_the_base_as_it_was) {
   EXPECT_EQ(loss(), before) << "somebody wrote to the base";
 }
 
-TEST(routed_clients, asks_for_validation_rows) {
+TEST_P(routed_clients, asks_for_validation_rows) {
   auto how = routed_setting_of("comigs", often());
   routed_federation testee{how};
   auto task = testee.task();

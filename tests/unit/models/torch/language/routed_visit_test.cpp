@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "models/visit/local_loop.hpp"
-#include "tests/support/routed_federation.hpp"
+#include "tests/support/routed_shapes.hpp"
 
 namespace troupe::test {
 
@@ -29,9 +29,14 @@ bool holds(const floats& sent, const floats& own) {
   return false;
 }
 
+class routed_visit : public over_shapes {};
+
+INSTANTIATE_TEST_SUITE_P(all, routed_visit, ::testing::ValuesIn(routed_shapes),
+                         name_of_shape);
+
 } // namespace
 
-TEST(routed_visit, bursts_come_by_a_client_s_own_steps) {
+TEST_P(routed_visit, bursts_come_by_a_client_s_own_steps) {
   notes seen;
   auto how = routed_setting_of("comigs");
   how.how.local_steps = 7; // No divisor of 30.
@@ -61,7 +66,7 @@ TEST(routed_visit, bursts_come_by_a_client_s_own_steps) {
   EXPECT_EQ(counters.at("router.steps"), 20u);
 }
 
-TEST(routed_visit, no_phase_sees_or_moves_what_is_the_other_s) {
+TEST_P(routed_visit, no_phase_sees_or_moves_what_is_the_other_s) {
   notes seen;
   auto how = routed_setting_of("comigs", often());
   how.how.local_steps = 8;
@@ -87,7 +92,8 @@ TEST(routed_visit, no_phase_sees_or_moves_what_is_the_other_s) {
   }
 }
 
-TEST(routed_visit, a_gradient_of_the_other_phase_is_left_where_that_is_asked) {
+TEST_P(routed_visit,
+       a_gradient_of_the_other_phase_is_left_where_that_is_asked) {
   notes seen;
   auto how = routed_setting_of("comigs", often({{"grad_leak_compat", 1}}));
   how.how.local_steps = 3;
@@ -111,7 +117,7 @@ TEST(routed_visit, a_gradient_of_the_other_phase_is_left_where_that_is_asked) {
   EXPECT_FALSE(strict.loop().state({1})->moments.contains("left.gradient"));
 }
 
-TEST(routed_visit, offers_what_is_shared_and_keeps_the_rest) {
+TEST_P(routed_visit, offers_what_is_shared_and_keeps_the_rest) {
   routed_federation testee{routed_setting_of("comigs", often())};
   const auto found = testee.trainer().train(testee.visit(1, 5));
   ASSERT_TRUE(found) << found.error().context;
@@ -134,7 +140,7 @@ TEST(routed_visit, offers_what_is_shared_and_keeps_the_rest) {
     EXPECT_FALSE(holds(sent, kept(found->next, name))) << name;
 }
 
-TEST(routed_visit, keeps_attention_where_that_is_private) {
+TEST_P(routed_visit, keeps_attention_where_that_is_private) {
   routed_federation testee{
     routed_setting_of("comigs", often({{"attention", 1}}))};
   EXPECT_TRUE(testee.task().blocks.family("attention").empty());
@@ -144,7 +150,7 @@ TEST(routed_visit, keeps_attention_where_that_is_private) {
   EXPECT_FALSE(is_zero(kept(found->next, "attention")));
 }
 
-TEST(routed_visit, begins_with_what_came_and_what_it_kept) {
+TEST_P(routed_visit, begins_with_what_came_and_what_it_kept) {
   notes seen;
   auto how = routed_setting_of("comigs", often());
   how.to = &seen;
@@ -164,7 +170,7 @@ TEST(routed_visit, begins_with_what_came_and_what_it_kept) {
             floats(general.begin(), general.end()));
 }
 
-TEST(routed_visit, experts_step_by_the_schedule_and_routers_by_none) {
+TEST_P(routed_visit, experts_step_by_the_schedule_and_routers_by_none) {
   notes seen;
   auto how = routed_setting_of("comigs", often({{"router_rate", 0.25}}));
   how.how.optimiser = models::optimiser_kind::sgd;
@@ -203,7 +209,7 @@ TEST(routed_visit, experts_step_by_the_schedule_and_routers_by_none) {
   EXPECT_GT(looked_at, 8u);
 }
 
-TEST(routed_visit, of_one_expert_is_plain_training_of_its_factors) {
+TEST_P(routed_visit, of_one_expert_is_plain_training_of_its_factors) {
   auto how = routed_setting_of("comigs");
   how.experts = {1};
   how.how.beta1 = 0.8;
@@ -252,7 +258,7 @@ TEST(routed_visit, of_one_expert_is_plain_training_of_its_factors) {
   EXPECT_EQ(attention, part(all, general.size(), attention.size()));
 }
 
-TEST(routed_visit, does_not_depend_on_the_load_balance_of_two) {
+TEST_P(routed_visit, does_not_depend_on_the_load_balance_of_two) {
   const auto values = [](double balance) {
     auto how = routed_setting_of("comigs", often({{"balance", balance}}));
     how.how.optimiser = models::optimiser_kind::sgd; // Moments enlarge noise.
@@ -266,7 +272,7 @@ TEST(routed_visit, does_not_depend_on_the_load_balance_of_two) {
   test::expect_alike(values(0.01), without, 1e-5);
 }
 
-TEST(routed_visit, with_a_router_that_prefers_none_is_a_mean_of_two) {
+TEST_P(routed_visit, with_a_router_that_prefers_none_is_a_mean_of_two) {
   for (const std::string method : {"comigs_2s", "comigs_2g"}) {
     SCOPED_TRACE(method);
     const auto trained = [&](bool has_router) {
