@@ -21,6 +21,9 @@ UNEQUAL = {"devices.speed.kind": "uniform", "devices.speed.slowest": 0.1,
 FEDBUFF = {"pace.mode": "fedbuff", "pace.buffer_size": 2, "pace.concurrency": 3, "versions": 8,
            "rounds": None, "evaluate_every": 0, **UNEQUAL}
 TWO_LEVELS = {"own_rank": 1, "inner_rate": 0.3}
+CLASSES = {"data.task": "classify", "training.batches": "drawn"}
+OWN_HEADS = {**CLASSES, "options.head": "private"}
+SLOWER = {**TWO_LEVELS, "inner_rate": 0.1}  # A head that goes to and fro would make much of a last bit.
 OF_BLOCKS = {"attention_rank": 1}
 OF_EXPERTS = {**OF_BLOCKS, "adapted": "blocks", "rank": 4, "rank_min": 1, "rank_per_expert": 2,
               "training.experts": [2, 1, 2]}
@@ -78,6 +81,11 @@ LANGUAGE = [
     ("pf2lora language joint", "pf2lora", {**TWO_LEVELS, "joint": 1}),
     ("pf2lora language passes", "pf2lora", {**TWO_LEVELS, "training.micro_batch": 1}),
     ("pf2lora language fedbuff", "pf2lora", {**TWO_LEVELS, **FEDBUFF}),
+    ("pf2lora classifies", "pf2lora", {**TWO_LEVELS, **CLASSES}),
+    ("pf2lora classifies by own heads", "pf2lora", {**SLOWER, **OWN_HEADS, **SGD}),
+    ("pf2lora own heads fedbuff", "pf2lora", {**SLOWER, **OWN_HEADS, **SGD, **FEDBUFF}),
+    ("homlora classifies", "homlora", CLASSES),
+    ("homlora classifies by own heads", "homlora", OWN_HEADS),
     ("per_fedavg_lora language", "per_fedavg_lora", {
         **SGD, "inner_rate": 0.3, "training.batches": "epochs", "training.batch_size": 0,
         "data.tokens": 120}),

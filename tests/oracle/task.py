@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+import classified
 import routed
 import texts
 from adapters import Adapter
@@ -83,11 +84,14 @@ def scale_of(config, rank):
 
 def language(method, config):
     """Nobody trains the model; the weights are those that the oracle wrote, or the seed's."""
-    streams = [texts.streams_of(config, user) for user in texts.DOCUMENTS]
+    classifies = config.get("data.task") == "classify"
+    streams = classified.rows_of(config) if classifies else [
+        texts.streams_of(config, user) for user in texts.DOCUMENTS]
     is_made, tests = "model.layers" in config, [x.all_rows(x.test) for x in streams]
     if config.get("data.pooled"):
         streams = [texts.joined(streams)]
-    task = Task(config, Transformer(config["data.context"], is_made),
+    kind = classified.Classifier if classifies else Transformer
+    task = Task(config, kind(config["data.context"], is_made),
                 [x.all_rows(x.train) for x in streams], tests, streams=streams)
     seed = config["seed"]
     task.frozen = task.model.initial(derive_seed(seed, "initial") if is_made else seed)
@@ -107,11 +111,18 @@ def language(method, config):
         layers = task.model.named(".attn.c_attn", ".attn.c_proj", ".mlp.c_fc", ".mlp.c_proj")
         size["other"] = dict.fromkeys(attention, config["attention_rank"])
     scale = scale_of(config, config["rank"])
-    task.adapter = Adapter(task.model, size, False, layers, scale)
+    # A head is learned whole, by all or by each for itself.
+    head, own_head = (task.model.head if classifies else []), []
+    if config.get("options.head") == "private":
+        head, own_head = [], head
+    task.adapter = Adapter(task.model, size, False, layers, scale, head)
     if "own_rank" in config:  # It counts what the common one does.
         if wrong("own_adapter_counts_by_its_own_rank"):
             scale *= config["rank"] / config["own_rank"]
-        task.own_adapter = Adapter(task.model, {"rank": config["own_rank"]}, False, layers, scale)
+        task.own_adapter = Adapter(task.model, {"rank": config["own_rank"]}, False, layers, scale,
+                                   own_head)
+    elif own_head:
+        task.own_adapter = Adapter(task.model, {}, False, [], whole=own_head)
     return task
 
 

@@ -189,7 +189,11 @@ class Transformer:
                 for name, (at, shape) in self.places.items()}
 
     def logits(self, of, ids, beside, balances=None):
-        """Of each token. What routers see is the block's input behind its norm."""
+        """Of each token."""
+        return self.states(of, ids, beside, balances) @ of["wte.weight"].swap(0, 1)
+
+    def states(self, of, ids, beside, balances=None):
+        """Of each token, behind the last norm. What routers see is the block's input behind its norm."""
         def product(name, x):
             return x @ of[name + ".weight"].swap(0, 1) + of[name + ".bias"]
 
@@ -220,7 +224,7 @@ class Transformer:
                                   (rows, tokens), balances)
             for j, y in enumerate(said):
                 x = x + y * weights[:, j:j + 1]
-        return norm("ln_f", x) @ of["wte.weight"].swap(0, 1)
+        return norm("ln_f", x)
 
     def chosen(self, i, x, beside, shape, balances):
         """What each expert counts for a token."""
