@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Over a language model: what a run learns, and what clients are worth then, does not depend on workers, on the clock, on
-# evaluation or on a kill; and its record is computed again to the bit. Argument: the executable.
+# Over a language model, for next tokens and for labels: what a run learns, and what clients are worth then, does not depend on
+# workers, on the clock, on evaluation or on a kill; and its record is computed again to the bit. Argument: the executable.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -63,3 +63,46 @@ cp "$scratch/text" "$text"
 "$troupe" run --resume "$(echo "$scratch"/killed/*)" --format json >"$scratch/again.out" 2>"$scratch/again.err" ||
   fail "a run that was killed does not go on"
 same again digest clients_perplexity
+
+# Labelled rows: PF2LoRA, whose clients classify by a head that all share or by their own. One run alone and one with all else
+# that must not matter; one in each pace under either clock, computed again; and one whose clients are in two processes, of
+# which one is killed when they keep something, and goes on with that.
+replays() { # NAME
+  "$troupe" replay "$(echo "$scratch/$1"/*)" >"$scratch/out" 2>"$scratch/err" || fail "'$1' is not computed again"
+  grep -q "$equal_digests" "$scratch/out" || fail "'$1' is computed again to another end"
+}
+for head in shared private; do
+  method="pf2lora with a $head head"
+  run=("$scratch/examples/pf2lora/sections.toml" --set "options.head=$head" --set clients=4 --set clients_per_round=4
+    --set clients.expected=4 --set samples_per_client=60 --set rank=2 --set own_rank=1 --set batch_size=4 --set local_steps=4
+    --set learning_rate=0.01 --set inner_rate=0.05 --set rounds=8 --set evaluate_every=4)
+  rm -rf "$scratch"/{one,other}
+  ends one --set workers=1
+  ends other --set workers=2 --set clock=wall --set evaluate_every=8
+  same other digest per_client
+done
+pace() { # MODE SETTINGS…
+  local clock
+  for clock in virtual wall; do
+    rm -rf "$scratch/paced"
+    ends paced --set mode="$1" --set clock="$clock" --set workers=2 --set evaluate_every=0 --set events=true "${@:2}"
+    replays paced
+  done
+}
+pace sync
+pace semisync --set window_seconds=0.05 --set rounds=4
+pace fedbuff --set buffer_size=2 --set rounds=0 --set updates=8
+pace fedasync --set rounds=0 --set updates=8
+served=("${run[@]}" --insecure --folder "$scratch/served" --set events=true)
+serve served
+there=(--virtual 2 --model "$texts/models/all-MiniLM-L6-v2" --data "$texts/sections")
+join stays "${there[@]}"
+join killed "${there[@]}" --store "$scratch/store"
+has_versions "$(folder_of)" 2
+goes_on "$server" || fail "the served run ended before a process of it could be killed"
+tell KILL "$joined"
+wait "$joined" 2>/dev/null || true
+join back "${there[@]}" --store "$scratch/store"
+wait "$server" || fail "a served run of $method fails"
+same served digest per_client
+replays served

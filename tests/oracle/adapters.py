@@ -1,5 +1,6 @@
 """Adapters of low rank: for each layer W (m x n) a product U V^T and a bias, which a model adds to
-its own. Factors lie rank by rank: `u` as r x m, `v` as r x n."""
+its own. Factors lie rank by rank: `u` as r x m, `v` as r x n. Behind them is what a model
+has of an adapter as it is."""
 
 import numpy as np
 
@@ -15,21 +16,25 @@ def rank_of(size, rows, columns):
 
 
 class Adapter:
-    def __init__(self, model, size, biased, layers=None, scale=1.0):
+    def __init__(self, model, size, biased, layers=None, scale=1.0, whole=()):
         """Beside all layers that the model says, or these. Its products count `scale`; and in the layers
-        of `other` it has another rank."""
+        of `other` it has another rank. What is `whole` of the model, by place and size, is added to."""
         self.model = model
         self.biased = biased
         self.scale = scale
         self.parts = []  # (layer, rank, where u begins, where v does, where the bias does)
         self.size = 0
-        for layer in layers or model.layers:
+        for layer in model.layers if layers is None else layers:
             rows, columns, _, _ = layer
             rank = size.get("other", {}).get(layer, rank_of(size, rows, columns))
             u_at, v_at = self.size, self.size + rank * rows
             bias_at = v_at + rank * columns
             self.parts.append((layer, rank, u_at, v_at, bias_at))
             self.size = bias_at + (rows if biased else 0)
+        self.whole = []  # (where it is in the model, where it is here)
+        for at, count in whole:
+            self.whole.append((slice(at, at + count), slice(self.size, self.size + count)))
+            self.size += count
 
     def initial(self, seed, gain):
         """`u` and the bias are zero, `v` is uniform within gain / sqrt(n)."""
@@ -61,6 +66,8 @@ class Adapter:
                 self.u(a, part).T @ self.v(a, part))
             if self.biased:
                 self.model.bias(change, part[0])[:] = self.bias(a, part)
+        for there, here in self.whole:
+            change[there] = a[here]
         return change
 
     def pull_back(self, a, slope):
@@ -72,6 +79,8 @@ class Adapter:
             self.v(gradient, part)[:] = self.u(a, part) @ of_weight
             if self.biased:
                 self.bias(gradient, part)[:] = self.model.bias(slope, part[0])
+        for there, here in self.whole:
+            gradient[here] = slope[there]
         return gradient
 
     def preconditioned(self, a, gradient, damping):
@@ -108,6 +117,13 @@ class Adapter:
             self.u(turned, part)[:] *= signs
             self.v(turned, part)[:] *= signs
         return turned
+
+    def factors(self, a):
+        """Zeros in what is whole."""
+        kept = a.copy()
+        for _, here in self.whole:
+            kept[here] = 0
+        return kept
 
     def cut(self, a, rank):
         """Zeros beyond the first ranks."""

@@ -6,6 +6,7 @@ import pathlib
 import subprocess
 from dataclasses import dataclass, field, replace
 
+from classified import write_lines
 from language_cases import LANGUAGE, TEXTS
 from methods import DEFAULTS, METHODS
 from record import Record
@@ -97,7 +98,8 @@ class Case:
             write_table(here / "table.csv", said["seed"])
             said["data.path"] = str(here / "table.csv")
         if said["data.kind"] == "language":
-            write_texts(here / "texts", said["seed"])
+            write = write_lines if said.get("data.task") == "classify" else write_texts
+            write(here / "texts", said["seed"])
             said["data.path"] = str(here / "texts")
             if "model.layers" not in said:
                 write_model(here / "base", model_of(said), said["seed"])
@@ -376,7 +378,8 @@ QUICK = (
     "average_ensemble", "ddome clusters", "ddome clusters held out", "comigs sync", "comigs four",
     "comigs many fedbuff", "comigs_2g sync", "comigs_2s sync", "pfedmoe sync", "fedavg_lora",
     "local_lora", "ffa_lora", "fedsa_lora", "pcl", "pretrained", "pf2lora language",
-    "homlora language", "hetlora experts", "flexlora language", "fdlora", "centralised_lora",
+    "pf2lora classifies by own heads", "homlora classifies", "homlora language", "hetlora experts",
+    "flexlora language", "fdlora", "centralised_lora",
     "floral mlp inside", "pf2lora sync inside",
 )
 assert set(QUICK) <= {x.name for x in CASES}

@@ -25,6 +25,9 @@ FEDASYNC = {"pace.mode": "fedasync", "pace.concurrency": 3, "versions": 8, "roun
             "server.server_learning_rate": 0.5, **UNEQUAL}
 LLAMA = {"oracle.shape": "llama"}
 TWO_LEVELS = {"own_rank": 1, "inner_rate": 0.3}
+CLASSES = {"data.task": "classify", "training.batches": "drawn"}
+OWN_HEADS = {**CLASSES, "options.head": "private"}
+SLOWER = {**TWO_LEVELS, "inner_rate": 0.1}  # A head that goes to and fro would make much of a last bit.
 OF_BLOCKS = {"attention_rank": 1}
 OF_EXPERTS = {**OF_BLOCKS, "adapted": "blocks", "rank": 4, "rank_min": 1, "rank_per_expert": 2,
               "training.experts": [2, 1, 2]}
@@ -88,6 +91,11 @@ LANGUAGE = [
     ("pf2lora language semisync", "pf2lora", {**TWO_LEVELS, **SEMISYNC}),
     ("pf2lora language fedasync", "pf2lora", {**TWO_LEVELS, **FEDASYNC}),
     ("pf2lora language llama", "pf2lora", {**TWO_LEVELS, **LLAMA}),
+    ("pf2lora classifies", "pf2lora", {**TWO_LEVELS, **CLASSES}),
+    ("pf2lora classifies by own heads", "pf2lora", {**SLOWER, **OWN_HEADS, **SGD}),
+    ("pf2lora own heads fedbuff", "pf2lora", {**SLOWER, **OWN_HEADS, **SGD, **FEDBUFF}),
+    ("homlora classifies", "homlora", CLASSES),
+    ("homlora classifies by own heads", "homlora", OWN_HEADS),
     ("per_fedavg_lora language", "per_fedavg_lora", {
         **SGD, "inner_rate": 0.3, "training.batches": "epochs", "training.batch_size": 0,
         "data.tokens": 120}),

@@ -26,8 +26,18 @@ def kept_descent(visit):
     return Descent(visit, moments)
 
 
+def own_one(visit):
+    """A client's own adapter, as it left it."""
+    own = visit.own_adapter
+    y = visit.state.get("own_adapter", own.initial(
+        derive_seed(visit.seed, "own adapter"), random_gain()))
+    return own.factors(y) if wrong("own_head_begins_anew") else y
+
+
 def common(visit):
-    """HOMLoRA: FedAvg on the factors."""
+    """HOMLoRA: FedAvg on the factors. A head of the client's own learns from the same gradient."""
+    if visit.own_adapter:
+        return both(visit)
     x, batches, by = visit.fetched["adapter"].copy(), visit.batches(), kept_descent(visit)
     for i in range(visit.steps):
         x = by.step(x, slope_by(visit, visit.adapter, x, 0, next(batches)), visit.rate_at(i))
@@ -51,9 +61,7 @@ def two_level(visit):
     F_x(x, y') - alpha F_xy(x, y) F_y(x, y')."""
     common_one, own = visit.adapter, visit.own_adapter
     batches, by = visit.batches(), kept_descent(visit)
-    x = visit.fetched["adapter"].copy()
-    y = visit.state.get("own_adapter", own.initial(
-        derive_seed(visit.seed, "own adapter"), random_gain()))
+    x, y = visit.fetched["adapter"].copy(), own_one(visit)
     for i in range(visit.steps):
         alpha = inner_rate(visit, i)
         inner, outer = next(batches), next(batches)
@@ -183,8 +191,7 @@ def ranked(visit):
 def both(visit):
     """FDLoRA (Qi et al. 2024): what is merged and a client's own learn from one gradient."""
     x, batches, by = visit.fetched["adapter"].copy(), visit.batches(), kept_descent(visit)
-    y = visit.state.get("own_adapter", visit.own_adapter.initial(
-        derive_seed(visit.seed, "own adapter"), random_gain()))
+    y = own_one(visit)
     moments = {} if wrong("own_moments_begin_anew") else {**visit.state.get("own moments", {})}
     by_own = Descent(visit, moments)
     for i in range(visit.steps):
@@ -249,6 +256,6 @@ def at_home(visit, method):
     change = visit.adapter.change(x)
     if method == "hetlora" and visit.attention:
         change = change + visit.attention.change(visit.fetched["attention"])
-    if method == "pf2lora":
+    if method in ("pf2lora", "homlora") and visit.own_adapter:
         change = change + visit.own_adapter.change(visit.state["own_adapter"])
     return change

@@ -267,13 +267,16 @@ class Replay:
         heads = {}
         for line in self.lines:
             heads |= sent(self.config, self.versions[line, max(v for x, v in self.versions if x == line)])
-        if self.task.streams:
+        classifies = self.config.get("data.task") == "classify"
+        if self.task.streams and not classifies:
             self.compare_perplexities(heads)
             return
-        said = self.record.summary["method_results"].get("test_mse", 0.0)
+        what, of = ("clients_loss", self.record.summary) if classifies else (
+            "test_mse", self.record.summary["method_results"])
+        said = of.get(what) or 0.0
         found = np.mean([home.loss(self.task, self.name, k + 1, heads, self.states.get(k + 1, {}))
                          for k in range(len(self.task.test))])
-        self.differences.append(Difference("test_mse", abs(found - said) / found, learned=True))
+        self.differences.append(Difference(what, abs(found - said) / found, learned=True))
 
     def compare_perplexities(self, heads):
         found, merged = home.perplexities(self.task, self.name, heads, self.states)

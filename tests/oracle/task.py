@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+import classified
 import routed
 import texts
 from adapters import Adapter
@@ -85,12 +86,16 @@ def scale_of(config, rank):
 
 def model_of(config):
     shape = Llama if config.get(SHAPE) == "llama" else Transformer
+    if config.get("data.task") == "classify":
+        shape = classified.Classifier
     return shape(config["data.context"], "model.layers" in config)
 
 
 def language(method, config):
     """Nobody trains the model; the weights are those that the oracle wrote, or the seed's."""
-    streams = [texts.streams_of(config, user) for user in texts.DOCUMENTS]
+    classifies = config.get("data.task") == "classify"
+    streams = classified.rows_of(config) if classifies else [
+        texts.streams_of(config, user) for user in texts.DOCUMENTS]
     is_made, tests = "model.layers" in config, [x.all_rows(x.test) for x in streams]
     if config.get("data.pooled"):
         streams = [texts.joined(streams)]
@@ -114,11 +119,18 @@ def language(method, config):
         layers = task.model.named(*task.model.attention, *task.model.blocks)
         size["other"] = dict.fromkeys(attention, config["attention_rank"])
     scale = scale_of(config, config["rank"])
-    task.adapter = Adapter(task.model, size, False, layers, scale)
+    # A head is learned whole, by all or by each for itself.
+    head, own_head = (task.model.head if classifies else []), []
+    if config.get("options.head") == "private":
+        head, own_head = [], head
+    task.adapter = Adapter(task.model, size, False, layers, scale, head)
     if "own_rank" in config:  # It counts what the common one does.
         if wrong("own_adapter_counts_by_its_own_rank"):
             scale *= config["rank"] / config["own_rank"]
-        task.own_adapter = Adapter(task.model, {"rank": config["own_rank"]}, False, layers, scale)
+        task.own_adapter = Adapter(task.model, {"rank": config["own_rank"]}, False, layers, scale,
+                                   own_head)
+    elif own_head:
+        task.own_adapter = Adapter(task.model, {}, False, [], whole=own_head)
     return task
 
 

@@ -234,7 +234,11 @@ class Transformer:
         return by(f"h.{i}.attn.c_proj", heads, product(of, f"h.{i}.attn.c_proj", heads))
 
     def logits(self, of, ids, beside, balances=None):
-        """Of each token. What routers see is the block's input behind its norm."""
+        """Of each token."""
+        return self.states(of, ids, beside, balances) @ of[self.embedding + ".weight"].swap(0, 1)
+
+    def states(self, of, ids, beside, balances=None):
+        """Of each token, behind the last norm. What routers see is the block's input behind its norm."""
         before, inside, last = self.norms
         x = self.embedded(of, ids).reshape(-1, WIDTH)
         for i in range(LAYERS):
@@ -254,7 +258,7 @@ class Transformer:
                                   ids.shape, balances)
             for j, y in enumerate(said):
                 x = x + y * weights[:, j:j + 1]
-        return self.norm(of, last, x) @ of[self.embedding + ".weight"].swap(0, 1)
+        return self.norm(of, last, x)
 
     def chosen(self, i, x, beside, shape, balances):
         """What each expert counts for a token."""

@@ -1,15 +1,18 @@
 #pragma once
 
 // For laws over all methods of the catalogue that learn a language model: each
-// over a tiny one, with batches that are drawn.
+// over a tiny one, with batches that are drawn; and those that are published on
+// labelled rows over such, too.
 
 #include <algorithm>
 #include <cstdint>
+#include <ostream>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "models/data/text_task.hpp"
 #include "models/families.hpp"
 #include "models/shapes.hpp"
 #include "policies/catalogue.hpp"
@@ -42,6 +45,42 @@ inline std::vector<std::string> all_language_methods() {
   return names;
 }
 
+/// What a law goes over: a method, and what it is asked of its rows.
+struct language_case {
+  std::string name;
+  std::string method;
+  models::text_task task = models::text_task::language;
+  /// Each client has a layer of its own that says what a row is.
+  bool has_own_heads = false;
+
+  friend std::ostream& operator<<(std::ostream& to, const language_case& x) {
+    return to << x.name;
+  }
+};
+
+/// Streams of tokens.
+inline std::vector<language_case> stream_cases() {
+  std::vector<language_case> all;
+  for (const auto& name : all_language_methods())
+    all.push_back({.name = name, .method = name});
+  return all;
+}
+
+/// PF2LoRA and what it is compared with, on what it is published on.
+inline std::vector<language_case> labelled_cases() {
+  using enum models::text_task;
+  std::vector<language_case> all;
+  for (const std::string name :
+       {"pf2lora", "homlora", "hetlora", "per_fedavg_lora"}) {
+    all.push_back({name + "_classifies", name, classify});
+    if (find_option(*policies::find_recipe(name), "head") != nullptr)
+      all.push_back({name + "_classifies_by_own_heads", name, classify, true});
+    all.push_back({name + "_finds_spans", name, span});
+    all.push_back({name + "_describes", name, describe});
+  }
+  return all;
+}
+
 /// With ranks that a tiny layer has room for, a line for each client, bursts in
 /// each visit, and experts of unequal number. Who trains all weights does so by
 /// plain SGD, as some of them must.
@@ -67,6 +106,16 @@ inline routed_setting language_setting_of(const std::string& name,
   x.how.optimiser = models::optimiser_kind::sgd;
   x.how.weight_decay = 0;
   return x;
+}
+
+/// The same, of what a law goes over.
+inline routed_setting language_setting_of(const language_case& x,
+                                          options said = {}) {
+  if (x.has_own_heads)
+    said.insert({"head", 1});
+  auto how = language_setting_of(x.method, said);
+  how.task = x.task;
+  return how;
 }
 
 /// All clients' next visits, after their choice if they have one.

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "models/data/text_task.hpp"
 #include "models/inner_setup.hpp"
 #include "models/shapes.hpp"
 #include "models/torch/module.hpp"
@@ -19,20 +20,31 @@
 
 namespace troupe::test {
 
-/// "de", "fr" and "nl", each a file of documents.
+/// "de", "fr" and "nl", each a file of documents, and one of texts about which
+/// something is known.
 class texts_of_users : public ::testing::Test {
 protected:
   texts_of_users() {
-    std::filesystem::create_directories(users());
+    for (const auto& folder : {users(), labelled_users()})
+      std::filesystem::create_directories(folder);
     for (const std::string name : {"de", "fr", "nl"}) {
       std::ofstream out{users() + "/" + name + ".txt"};
-      for (int i = 0; i < 40; ++i)
+      std::ofstream labelled{labelled_users() + "/" + name + ".jsonl"};
+      for (int i = 0; i < 40; ++i) {
         out << name << " has line " << i * i << '\f';
+        labelled << R"({"text": ")" << name << ' ' << i << R"(", "label": )"
+                 << i % 3 << R"(, "question": "?", "answer": ")" << i
+                 << R"(", "before": ")" << i % 3 << ":\"}\n";
+      }
     }
   }
 
   std::string users() const {
     return at.path() + "/users";
+  }
+
+  std::string labelled_users() const {
+    return at.path() + "/labelled";
   }
 
   /// By the torch of this program: a run loads a library.
@@ -107,6 +119,15 @@ inline overrides of_language_method(const recipe& method) {
     x.insert(x.end(), {"data.pooled=true", "clients.clients=1",
                        "clients.clients_per_round=1", "pace.buffer_size=1"});
   return x;
+}
+
+/// What else is said where texts are labelled; an encoder says what a row is.
+inline overrides of_labelled(models::text_task task) {
+  using enum models::text_task;
+  if (task == describe)
+    return {"data.task=describe", "batches=drawn"};
+  return {task == span ? "data.task=span" : "data.task=classify",
+          "batches=drawn", "model.architecture=bert"};
 }
 
 } // namespace troupe::test

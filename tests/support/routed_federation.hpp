@@ -1,7 +1,8 @@
 #pragma once
 
 // Three clients with experts or adapters inside a tiny language model, or who
-// train all of it, in the plain loop; and a model that notes what it is asked.
+// train all of it, in the plain loop, over next tokens or labelled rows; and a
+// model that notes what it is asked.
 
 #include <algorithm>
 #include <cstdint>
@@ -24,9 +25,9 @@
 #include "models/inner_setup.hpp"
 #include "models/local_trainer.hpp"
 #include "models/shapes.hpp"
-#include "models/torch/language/objective.hpp"
+#include "models/torch/language/text_objective.hpp"
 #include "policies/catalogue.hpp"
-#include "tests/support/listed_rows.hpp"
+#include "tests/support/asked_rows.hpp"
 #include "tests/support/reference_loop.hpp"
 
 namespace troupe::test {
@@ -136,6 +137,7 @@ struct routed_setting {
   notes* to = nullptr;  ///< Of all visits.
   bool trained = false; ///< All weights are parameters.
   std::string_view config = tiny_gpt2;
+  models::text_task task = models::text_task::language;
 };
 
 /// Of a catalogue's method, with a rank that a tiny layer has room for.
@@ -162,8 +164,10 @@ public:
   static constexpr std::uint32_t rows_to_train = 5;
 
   explicit routed_federation(const routed_setting& x)
-    : base_(test::base_by_rule(test::tiny_spec(x.config))),
-      rows_(rows()),
+    : base_(x.task == models::text_task::language
+              ? base_by_rule(tiny_spec(x.config))
+              : base_for(x.task)),
+      rows_(rows_for(x.task, clients * rows_each)),
       trained_(x.trained) {
     auto task = task_of(x);
     const auto model = make(nullptr);
@@ -244,7 +248,7 @@ public:
   /// A model of the base, with nothing attached.
   std::unique_ptr<models::objective> make(notes* to) const {
     auto plain =
-      models::make_language_objective({.trained = trained_}, base_, rows_);
+      models::make_text_objective({.trained = trained_}, base_, rows_);
     EXPECT_TRUE(plain) << plain.error().context;
     return std::make_unique<noting_model>(std::move(*plain), to);
   }
@@ -252,23 +256,6 @@ public:
 private:
   result<std::unique_ptr<models::objective>> model_for(notes* to) const {
     return make(to);
-  }
-
-  static std::shared_ptr<const test::listed_rows> rows() {
-    std::vector<test::listed_rows::row> all;
-    for (std::uint32_t i = 0; i < clients * rows_each; ++i) {
-      test::listed_rows::row x;
-      for (std::uint32_t j = 0; j <= 6; ++j) {
-        const auto id =
-          static_cast<std::int32_t>((i * i + 3 * j * (i + 1)) % 13);
-        if (j < 6)
-          x.ids.push_back(id);
-        if (j > 0)
-          x.targets.push_back(id);
-      }
-      all.push_back(std::move(x));
-    }
-    return std::make_shared<const test::listed_rows>(6, 13, std::move(all));
   }
 
   models::local_task task_of(const routed_setting& x) const {

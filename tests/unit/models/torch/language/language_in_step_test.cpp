@@ -1,5 +1,6 @@
 // Visits that are computed in step over a language model, of all methods that
-// learn one: how many are in step changes nothing of what any comes to.
+// learn one, over streams of tokens and over labelled rows: how many are in
+// step changes nothing of what any comes to.
 
 #include <gtest/gtest.h>
 
@@ -15,11 +16,20 @@ namespace troupe::test::language_in_step_test {
 
 namespace {
 
-class language_in_step : public ::testing::TestWithParam<std::string> {};
+class language_in_step : public ::testing::TestWithParam<language_case> {
+protected:
+  static bool has(const std::string& option) {
+    return find_option(*policies::find_recipe(GetParam().method), option)
+           != nullptr;
+  }
+};
 
 INSTANTIATE_TEST_SUITE_P(all, language_in_step,
-                         ::testing::ValuesIn(all_language_methods()),
-                         [](const auto& x) { return x.param; });
+                         ::testing::ValuesIn(stream_cases()),
+                         [](const auto& x) { return x.param.name; });
+INSTANTIATE_TEST_SUITE_P(labelled, language_in_step,
+                         ::testing::ValuesIn(labelled_cases()),
+                         [](const auto& x) { return x.param.name; });
 
 /// Of each by itself, or why not.
 std::vector<result<models::trained>>
@@ -58,13 +68,12 @@ TEST_P(language_in_step, visits_come_to_the_bits_of_each_alone) {
 
 // What is drawn is of a client's seed and of its step.
 TEST_P(language_in_step, visits_with_noisy_gates_do_so_too) {
-  if (find_option(*policies::find_recipe(GetParam()), "gate") != nullptr)
+  if (has("gate"))
     expect_bits_of_each_alone(language_setting_of(GetParam(), {{"gate", 1}}));
 }
 
 TEST_P(language_in_step, visits_with_plain_attention_do_so_too) {
-  if (find_option(*policies::find_recipe(GetParam()), "plain_attention")
-      != nullptr)
+  if (has("plain_attention"))
     expect_bits_of_each_alone(language_setting_of(
       GetParam(), {{"plain_attention", 1}, {"adapted", 1}}));
 }

@@ -1,6 +1,6 @@
-// Runs of all methods that learn a language model: what the laws of
-// tests/unit/node/run and of tests/unit/node/replay say of those that learn any
-// model.
+// Runs of all methods that learn a language model, over streams of tokens and
+// over labelled rows: what the laws of tests/unit/node/run and of
+// tests/unit/node/replay say of those that learn any model.
 
 #include <gtest/gtest.h>
 
@@ -19,17 +19,30 @@ namespace troupe::test::language_run_test {
 namespace {
 
 class language_run : public texts_of_users,
-                     public ::testing::WithParamInterface<std::string> {
+                     public ::testing::WithParamInterface<language_case> {
 protected:
   static const recipe& method() {
-    return *policies::find_recipe(GetParam());
+    return *policies::find_recipe(GetParam().method);
+  }
+
+  static bool is_labelled() {
+    return GetParam().task != models::text_task::language;
   }
 
   node::experiment described(const overrides& more) const {
     auto changes = of_language_method(method());
-    changes.push_back("data.path=" + users());
-    changes.insert(changes.end(), more.begin(), more.end());
+    changes.push_back("data.path="
+                      + (is_labelled() ? labelled_users() : users()));
+    if (is_labelled())
+      add(of_labelled(GetParam().task), changes);
+    if (GetParam().has_own_heads)
+      changes.push_back("options.head=private");
+    add(more, changes);
     return configured(language_run_text, changes, at.path() + "/runs");
+  }
+
+  static void add(const overrides& more, overrides& to) {
+    to.insert(to.end(), more.begin(), more.end());
   }
 
   static ended_run go(const node::experiment& x) {
@@ -61,8 +74,8 @@ protected:
         auto changes = length_of(pace, clock);
         SCOPED_TRACE(::testing::PrintToString(changes));
         // Then a replay looks at what there is once, at the end.
-        changes.insert(changes.end(), {"events=true", "evaluate_every=0"});
-        changes.insert(changes.end(), more.begin(), more.end());
+        add({"events=true", "evaluate_every=0"}, changes);
+        add(more, changes);
         expect_again(go(described(changes)), pace == pace_kind::sync);
       }
     }
@@ -73,9 +86,11 @@ const overrides of_plain_attention{"options.plain_attention=true",
                                    "options.adapted=blocks",
                                    "options.attention_rank=1"};
 
-INSTANTIATE_TEST_SUITE_P(all, language_run,
-                         ::testing::ValuesIn(all_language_methods()),
-                         [](const auto& x) { return x.param; });
+INSTANTIATE_TEST_SUITE_P(all, language_run, ::testing::ValuesIn(stream_cases()),
+                         [](const auto& x) { return x.param.name; });
+INSTANTIATE_TEST_SUITE_P(labelled, language_run,
+                         ::testing::ValuesIn(labelled_cases()),
+                         [](const auto& x) { return x.param.name; });
 
 } // namespace
 
@@ -152,7 +167,7 @@ TEST_P(language_run, is_computed_again_in_every_pace_and_under_both_clocks) {
 }
 
 TEST_P(language_run, of_plain_attention_is_computed_again_in_every_pace) {
-  if (find_option(method(), "plain_attention") != nullptr)
+  if (find_option(method(), "plain_attention") != nullptr && !is_labelled())
     expect_again_in_every_pace(of_plain_attention);
 }
 
