@@ -85,6 +85,10 @@ class Classifier(Transformer):
             self.head.append((self.size, int(np.prod(shape))))
             self.size += self.head[-1][1]
 
+    @classmethod
+    def without_head(cls):
+        return Transformer
+
     def initial(self, seed):
         """Its matrix is drawn as others are, whatever the file has; what is learned is added to it."""
         draws = Stream(derive_seed(seed if self.is_made else derive_seed(seed, "initial"), "head"))

@@ -208,7 +208,11 @@ class Transformer:
 
     def initial(self, seed):
         """As the file has it that the oracle wrote, or from the seed as GPT-2 begins."""
-        return (made if self.is_made else written)(type(self), self.context, seed)
+        return (made if self.is_made else written)(self.without_head(), self.context, seed)
+
+    @classmethod
+    def without_head(cls):
+        return cls
 
     def nodes(self, w):
         return {name: Node(w[at:at + int(np.prod(shape))].reshape(shape))
