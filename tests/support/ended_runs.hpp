@@ -88,11 +88,9 @@ inline void expect_computed_again(const ended_run& x,
   EXPECT_FALSE(first) << done->differs_at << ": " << first->what;
   EXPECT_EQ(equal, total);
   EXPECT_EQ(total > 0, offers);
-  // Factors that are averaged one by one have a gap, whatever they adapt.
+  // What is beside an adapter is averaged factor by factor as well.
   for (const auto& block : work->blocks->blocks)
-    if (work->task->adapters && block.merge.kind != merge_kind::product_svd
-        && (block.family == models::adapter_family
-            || block.family == models::attention_family))
+    if (work->task->adapters && block.family == models::attention_family)
       EXPECT_TRUE(done->product_gap.contains(block.name)) << block.name;
   const auto& scores = done->scores;
   EXPECT_FALSE(scores.first) << scores.first->what;
