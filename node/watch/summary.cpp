@@ -51,6 +51,10 @@ const char* accuracy_is_of(const run_summary& x) {
   return x.chosen ? of_all_rows : of_every_client;
 }
 
+json or_null(const std::vector<std::string>& names) {
+  return names.empty() ? json(nullptr) : json(names);
+}
+
 json failures_in(const run_summary& x) {
   json all = json::object();
   for (const auto& [client, y] : x.failures)
@@ -154,6 +158,7 @@ json to_long_json(const run_summary& x) {
     x.language_costs ? *x.language_costs : json(nullptr);
   object["texts_left_out"] =
     x.texts_left_out ? *x.texts_left_out : json(nullptr);
+  object["labels"] = or_null(x.labels);
   object["best"] = nullptr;
   if (x.best)
     object["best"] = {{"version", x.best->head.value},

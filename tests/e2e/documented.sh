@@ -237,5 +237,20 @@ for line in "${typed[@]}"; do
   env -C "$texts" "$troupe" ${line#troupe } >"$scratch/out" 2>&1 || fail "docs/language.md: '$line' fails"
   [[ $line != "troupe run "* ]] || folder=$(sed -n 's/^  folder  *//p' "$scratch/out")
 done
+# And what it says of factors in a file is in the files.
+python3 - "$texts" <<'PY' || fail "docs/language.md: factors are not in their files as the page says"
+import json, pathlib, struct, sys
+def header(name):
+    with open(pathlib.Path(sys.argv[1]) / name, "rb") as file:
+        return json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
+letters, tickets = header("letters.safetensors"), header("tickets.safetensors")
+assert float(letters["__metadata__"]["scale"]) == 16 / 8 ** 0.5, letters["__metadata__"]
+assert tickets["__metadata__"]["scale"] == "1.0", tickets["__metadata__"]
+assert letters["transformer.h.0.mlp.c_fc.weight.u"]["shape"] == [8, 128], letters
+assert letters["transformer.h.0.mlp.c_fc.weight.v"]["shape"] == [8, 32], letters
+labels = json.loads(tickets["__metadata__"]["labels"])
+assert labels == ["devel", "libs", "math", "science"], labels
+assert tickets["head.weight"]["shape"][0] == len(labels), tickets
+PY
 [ "$(grep -c README.md "$scratch/commands")" -ge 4 ] || fail "README.md: no commands"
 echo "ok"

@@ -164,6 +164,19 @@ TEST_F(small_run, says_once_what_is_left_out_of_its_texts) {
             R"({"paragraphs":2,"texts":0,"rows":0})");
 }
 
+TEST_F(small_run, names_the_labels_of_its_texts) {
+  const auto x = configured(quadratic_run, {}, scratch_.path());
+  auto work = node::prepare(x, no_model);
+  ASSERT_TRUE(work) << work.error().context;
+  work->label_names = {"b", "a"};
+  std::ostringstream shown;
+  const auto done =
+    node::run(x, {.make_model = no_model, .progress = &shown, .work = &*work});
+  ASSERT_TRUE(done) << done.error().context;
+  EXPECT_EQ(to_long_json(*done).find("labels")->dump(), R"(["b","a"])");
+  EXPECT_EQ(to_long_json(go({})).find("labels")->dump(), "null");
+}
+
 TEST_F(small_run, ends_with_exactly_the_keys_that_programs_read) {
   const auto object = nlohmann::ordered_json::parse(to_json(go({})).dump());
   std::vector<std::string> keys;

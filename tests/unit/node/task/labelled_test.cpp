@@ -86,6 +86,7 @@ TEST_F(labelled_task, has_a_head_for_its_classes) {
   EXPECT_TRUE(trained);
   EXPECT_EQ(context, 8u);
   EXPECT_EQ(head, (row_head{head_kind::classes, 3}));
+  EXPECT_EQ(m.label_names, (std::vector<std::string>{"0", "1", "2"}));
   EXPECT_TRUE(m.has_labels);
   EXPECT_FALSE(m.counts_tokens);
   EXPECT_EQ(m.clients.train.size(), 2u);
@@ -100,7 +101,7 @@ TEST_F(labelled_task, has_a_head_for_its_classes) {
 
 TEST_F(labelled_task, has_a_head_for_ends_or_none) {
   x.data.text_task = models::text_task::span;
-  made();
+  EXPECT_TRUE(made().label_names.empty());
   EXPECT_EQ(head, (row_head{head_kind::ends, 2}));
   x.data.text_task = models::text_task::describe;
   x.model.architecture = node::model_options::architecture_rule::gpt2;
