@@ -355,7 +355,12 @@ std::string table_of_run(const run_record& x) {
   }
   for (const auto& [name, value] : members_of(x, "method_results"))
     if (const auto y = value.number())
-      all.add(name, number(*y));
+      all.add(name,
+              number(*y)
+                + (client_of(name)
+                     ? " <small>" + escaped(client_name(*client_of(name), x.x))
+                         + "</small>"
+                     : ""));
   add_language_costs(x, all);
   if (const auto took = ended_number(x, "wall_seconds"))
     all.add("took", duration(*took));

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/ids.hpp"
@@ -28,8 +29,9 @@ struct run_record {
   };
 
   std::filesystem::path folder;
-  std::string config;          ///< config.toml as it stands.
-  std::optional<experiment> x; ///< None: config.toml cannot be read.
+  std::string config; ///< config.toml as it stands.
+  /// None: config.toml cannot be read. It has the users that were found, too.
+  std::optional<experiment> x;
   /// summary.json, an object; null: there is none.
   std::shared_ptr<const json> ended;
 
@@ -60,8 +62,11 @@ struct run_record {
   }
 };
 
+/// Whose figure "clients_perplexity.2" is; none where it is of no single one.
+std::optional<client_id> client_of(std::string_view name);
+
 /// "client 1", with the user that it is where the configuration names its
-/// users: "client 1, french".
+/// users, or the run's end the users that it found: "client 1, french".
 std::string client_name(client_id who, const std::optional<experiment>& x);
 
 /// Reads a folder, also of a run that goes on, or was killed. Returns

@@ -330,6 +330,7 @@ result<workload> prepare(const experiment& x, materials found) {
              .language = found.language,
              .window = x.data.context,
              .left_out = found.left_out,
+             .user_names = found.user_names,
              .label_names = found.label_names};
   w.shape.examples_max =
     x.merge.samples_max ? x.merge.samples_max : largest(found.clients);

@@ -158,6 +158,7 @@ json to_long_json(const run_summary& x) {
     x.language_costs ? *x.language_costs : json(nullptr);
   object["texts_left_out"] =
     x.texts_left_out ? *x.texts_left_out : json(nullptr);
+  object["users"] = or_null(x.users);
   object["labels"] = or_null(x.labels);
   object["best"] = nullptr;
   if (x.best)

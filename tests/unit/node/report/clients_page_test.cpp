@@ -131,6 +131,22 @@ TEST_F(clients_page, has_the_perplexity_of_each_by_its_name) {
   EXPECT_THAT(page(), HasSubstr("as its last visit left it. client 1, fr"));
 }
 
+// Of users that a run found in its folder the end alone says who was who.
+TEST_F(clients_page, has_the_names_that_were_found_where_none_are_said) {
+  std::string nameless{config};
+  nameless.replace(nameless.find(R"(users = ["fr<>", "de"])"), 22, "");
+  file("config.toml", nameless);
+  EXPECT_THAT(page(), HasSubstr("<title>client 2: 32</title>"));
+  change(R"("success":true)", R"("success":true,"users":["ana","ben"])");
+  EXPECT_THAT(page(), HasSubstr("<title>client 2, ben: 32</title>"));
+  change(R"("perplexity_merged.2":32)", R"("clients_perplexity.2":32)");
+  EXPECT_THAT(page(), HasSubstr("<th scope=\"row\">clients_perplexity.2</th>"
+                                "<td>32 <small>client 2</small>"));
+  change(R"("perplexity_merged.2":32)",
+         R"("clients_perplexity.2":32},"users":["ana","ben"],"x":{"y":1)");
+  EXPECT_THAT(page(), HasSubstr("<td>32 <small>client 2, ben</small>"));
+}
+
 // What a client uses is what the mean is of, and Local has no other.
 TEST_F(clients_page, has_first_the_perplexity_of_what_each_uses_itself) {
   change(R"("perplexity_merged.1":36)", R"("clients_perplexity.1":31)");

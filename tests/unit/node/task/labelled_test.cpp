@@ -95,6 +95,7 @@ TEST_F(labelled_task, has_a_head_for_its_classes) {
   EXPECT_EQ(m.data_digest(), (*node::load_labelled(x))->content());
   EXPECT_FALSE(m.make_common);
   EXPECT_EQ(not_made, "[model]: there is no torch here");
+  EXPECT_EQ(m.user_names, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(m.users, (std::vector<std::string>{"user 'a' of " + x.data.path,
                                                "user 'b' of " + x.data.path}));
 }
@@ -125,6 +126,7 @@ TEST_F(labelled_task, is_shared_by_any_number_of_clients) {
   x.clients.clients = 7;
   const auto m = made();
   ASSERT_EQ(m.clients.train.size(), 7u);
+  EXPECT_TRUE(m.user_names.empty()) << "no client is a user";
   std::size_t all = 0;
   for (const auto* part :
        {&m.clients.train, &m.clients.own_validation, &m.clients.test})
