@@ -210,15 +210,21 @@ std::string tiles_of_scores(const run_record& x) {
   const std::string more = personal ? "who has no part of its own yet"
                            : chosen ? "of a newcomer with all test rows"
                                     : "on the test data";
-  const auto all =
-    tile_of(ended_number(x, "accuracy"), x.accuracy, "accuracy" + of, more)
-    + tile_of(ended_number(x, "perplexity"), x.perplexity, "perplexity" + of,
-              more)
+  const auto accuracy =
+    tile_of(ended_number(x, "accuracy"), x.accuracy, "accuracy" + of, more);
+  // Without it an accuracy of sorted labels says nothing.
+  const auto majority = tile_of(
+    part_of(x, "method_results", "majority_accuracy"), x.majority,
+    "majority's accuracy", "who always says a client's commonest label");
+  const auto others =
+    tile_of(ended_number(x, "perplexity"), x.perplexity, "perplexity" + of,
+            more)
     + tile_of(ended_number(x, "loss"), x.loss, "loss" + of, "on the test data");
   const auto clients = tile_of_clients(x);
   if (personal || chosen)
-    return clients + all;
-  return x.clients_perplexity.empty() ? all : all + clients;
+    return clients + majority + accuracy + others;
+  return accuracy + majority + others
+         + (x.clients_perplexity.empty() ? "" : clients);
 }
 
 } // namespace

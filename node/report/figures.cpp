@@ -200,7 +200,9 @@ std::vector<drawn_figure> figures_of_learning(const run_record& x) {
     {x.accuracy, tested, 0, "evaluations"},
     {x.validation_accuracy, "validation data", 1, "evaluations"},
     {x.clients_mean, "clients with what they use, mean", 2, "evaluations"},
-    {x.clients_worst, "the worst of them", 3, "evaluations"}};
+    {x.clients_worst, "the worst of them", 3, "evaluations"},
+    {x.majority, "who always says a client's commonest label, mean", 4,
+     "evaluations"}};
   const std::vector<named> losses{
     {x.training_loss, "training, mean of a version's visits", 2, "versions"},
     {x.loss, tested, 0, "evaluations"},

@@ -75,6 +75,8 @@ private:
       to_.perplexity.add(evaluated_, at, *y);
     if (const auto y = x.number(actors::clients_perplexity_key))
       to_.clients_perplexity.add(evaluated_, at, *y);
+    if (const auto y = x.number(actors::majority_key))
+      to_.majority.add(evaluated_, at, *y);
     // Mean, deciles and worst.
     if (const auto spread = x.numbers("per_client"); !spread.empty()) {
       to_.clients_mean.add(evaluated_, at, spread.front());

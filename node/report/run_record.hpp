@@ -43,6 +43,7 @@ struct run_record {
   curve validation_loss;
   curve clients_mean; ///< Accuracies of what clients would use themselves.
   curve clients_worst;
+  curve majority; ///< Who always says a client's commonest label, their mean.
   curve perplexity;
   curve clients_perplexity;       ///< The mean of theirs.
   std::vector<double> accuracies; ///< Of clients in the end, worst first.
