@@ -259,7 +259,9 @@ std::string tiles(const run_record& x) {
   const auto rounds = ended_number(x, "rounds");
   text += tile("versions",
                count(ended_number(x, "versions").value_or(versions_in(x))),
-               rounds ? "in " + count(*rounds) + " rounds" : "");
+               (x.lines.size() > 1 ? "over all lines" : std::string{})
+                 + (x.lines.size() > 1 && rounds ? ", " : "")
+                 + (rounds ? "in " + count(*rounds) + " rounds" : ""));
   if (const auto visits = ended_number(x, "visits"))
     text += tile("visits", count(*visits), "trained");
   else if (x.has_events())

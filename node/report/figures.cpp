@@ -117,11 +117,12 @@ drawn_figure staleness(const run_record& x) {
     offers += static_cast<double>(n);
     sum += static_cast<double>(age) * static_cast<double>(n);
   }
-  f.drawing =
-    draw(bar_chart{.title = f.title,
-                   .x_title = "versions made since the client fetched",
-                   .y_title = "offers",
-                   .bars = bars_of(counts)});
+  if (counts.rbegin()->first > 0) // One bar would say nothing.
+    f.drawing =
+      draw(bar_chart{.title = f.title,
+                     .x_title = "versions made since the client fetched",
+                     .y_title = "offers",
+                     .bars = bars_of(counts)});
   const auto fresh = counts.contains(0) ? counts.at(0) : 0;
   f.says = "Mean " + number(sum / offers) + ", largest "
            + std::to_string(counts.rbegin()->first) + "; "

@@ -55,11 +55,14 @@ private:
   }
 
   void add_evaluation(const flat_record& x, double at) {
-    ++to_.evaluations;
     const auto round = x.number("round");
+    const auto before = evaluated_;
     to_.by_rounds |= round.has_value();
     evaluated_ =
       std::max(evaluated_, round.value_or(x.number("version").value_or(0)));
+    // At the end the last version is looked at again, with all clients.
+    if (to_.evaluations == 0 || evaluated_ > before)
+      ++to_.evaluations;
     using enum actors::score_name::rows;
     using enum actors::score_name::figure;
     const auto put = [&](curve& to, actors::score_name::rows split,

@@ -48,8 +48,8 @@ struct run_record {
   curve clients_perplexity;       ///< The mean of theirs.
   std::vector<double> accuracies; ///< Of clients in the end, worst first.
   double last_at = 0;             ///< Of the last record.
-  std::uint64_t evaluations = 0;
-  bool by_rounds = false; ///< Those are, where nothing is merged.
+  std::uint64_t evaluations = 0;  ///< One of each version that was looked at.
+  bool by_rounds = false;         ///< Those are, where nothing is merged.
   event_tally events;
   std::size_t unreadable = 0; ///< Lines of either file.
 

@@ -188,6 +188,18 @@ std::string majority_as_text(const run_summary& x) {
                     found->second);
 }
 
+/// Of several lines each has its own.
+std::string versions_as_text(const run_summary& x) {
+  std::uint64_t longest = 0;
+  for (const auto& [block, head] : x.heads)
+    longest = std::max(longest, head);
+  const auto all = std::to_string(x.versions);
+  return x.heads.empty() || longest == x.versions
+           ? all
+           : all + " over all lines, the longest " + std::to_string(longest)
+               + ",";
+}
+
 /// What is wrong with who asks for which expert.
 std::string alarms_as_text(const run_summary& x) {
   const auto* alarms = x.routing ? x.routing->find("alarms") : nullptr;
@@ -244,8 +256,8 @@ std::string to_text(const run_summary& x) {
     text += format("  best       version %llu, %.4f on validation data\n",
                    static_cast<unsigned long long>(x.best->head.value),
                    x.best->metric);
-  text += "  versions   " + std::to_string(x.versions) + " of "
-          + so_many(x.visits, "visit");
+  text +=
+    "  versions   " + versions_as_text(x) + " of " + so_many(x.visits, "visit");
   if (x.rounds)
     text += " in " + so_many(*x.rounds, "round");
   text += "\n  values     ";
