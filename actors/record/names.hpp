@@ -111,5 +111,6 @@ inline std::string key_of(score_name::rows split, score_name::figure metric) {
 /// The keys of scores of tokens in metrics.jsonl.
 inline constexpr std::string_view perplexity_key = "perplexity";
 inline constexpr std::string_view clients_perplexity_key = "clients_perplexity";
+inline constexpr std::string_view majority_key = "majority_accuracy";
 
 } // namespace troupe::actors

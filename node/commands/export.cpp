@@ -13,6 +13,7 @@
 #include "models/families.hpp"
 #include "models/safetensors.hpp"
 #include "models/shapes.hpp"
+#include "node/commands/block_words.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/commands/export_language.hpp"
 #include "node/commands/put_files.hpp"
@@ -194,6 +195,8 @@ result<tensor_file> block_of_run(const std::string& folder,
                 "--block: there is no " + in_quotes(block)
                   + " among what the run learned, which is "
                   + shortened(others));
+  if (const auto config = load_config(folder + "/config.toml"))
+    out.metadata = words_of_block(config->x, folder, out.tensors);
   return out;
 }
 

@@ -195,6 +195,7 @@ exit_code make_runs(const sweep_plan& plan, sweep_wish wish,
                             .folder = *folder,
                             .changes = wish.changes,
                             .at_once = std::max(1u, cores / each),
+                            .metric = plan.metrics.front(),
                             .stop = &stop.requested(),
                             .progress = &io.err};
   const auto cells = cells_of(plan);

@@ -210,15 +210,21 @@ std::string tiles_of_scores(const run_record& x) {
   const std::string more = personal ? "who has no part of its own yet"
                            : chosen ? "of a newcomer with all test rows"
                                     : "on the test data";
-  const auto all =
-    tile_of(ended_number(x, "accuracy"), x.accuracy, "accuracy" + of, more)
-    + tile_of(ended_number(x, "perplexity"), x.perplexity, "perplexity" + of,
-              more)
+  const auto accuracy =
+    tile_of(ended_number(x, "accuracy"), x.accuracy, "accuracy" + of, more);
+  // Without it an accuracy of sorted labels says nothing.
+  const auto majority = tile_of(
+    part_of(x, "method_results", "majority_accuracy"), x.majority,
+    "majority's accuracy", "who always says a client's commonest label");
+  const auto others =
+    tile_of(ended_number(x, "perplexity"), x.perplexity, "perplexity" + of,
+            more)
     + tile_of(ended_number(x, "loss"), x.loss, "loss" + of, "on the test data");
   const auto clients = tile_of_clients(x);
   if (personal || chosen)
-    return clients + all;
-  return x.clients_perplexity.empty() ? all : all + clients;
+    return clients + majority + accuracy + others;
+  return accuracy + majority + others
+         + (x.clients_perplexity.empty() ? "" : clients);
 }
 
 } // namespace
@@ -253,7 +259,9 @@ std::string tiles(const run_record& x) {
   const auto rounds = ended_number(x, "rounds");
   text += tile("versions",
                count(ended_number(x, "versions").value_or(versions_in(x))),
-               rounds ? "in " + count(*rounds) + " rounds" : "");
+               (x.lines.size() > 1 ? "over all lines" : std::string{})
+                 + (x.lines.size() > 1 && rounds ? ", " : "")
+                 + (rounds ? "in " + count(*rounds) + " rounds" : ""));
   if (const auto visits = ended_number(x, "visits"))
     text += tile("visits", count(*visits), "trained");
   else if (x.has_events())
@@ -355,7 +363,12 @@ std::string table_of_run(const run_record& x) {
   }
   for (const auto& [name, value] : members_of(x, "method_results"))
     if (const auto y = value.number())
-      all.add(name, number(*y));
+      all.add(name,
+              number(*y)
+                + (client_of(name)
+                     ? " <small>" + escaped(client_name(*client_of(name), x.x))
+                         + "</small>"
+                     : ""));
   add_language_costs(x, all);
   if (const auto took = ended_number(x, "wall_seconds"))
     all.add("took", duration(*took));

@@ -117,11 +117,12 @@ drawn_figure staleness(const run_record& x) {
     offers += static_cast<double>(n);
     sum += static_cast<double>(age) * static_cast<double>(n);
   }
-  f.drawing =
-    draw(bar_chart{.title = f.title,
-                   .x_title = "versions made since the client fetched",
-                   .y_title = "offers",
-                   .bars = bars_of(counts)});
+  if (counts.rbegin()->first > 0) // One bar would say nothing.
+    f.drawing =
+      draw(bar_chart{.title = f.title,
+                     .x_title = "versions made since the client fetched",
+                     .y_title = "offers",
+                     .bars = bars_of(counts)});
   const auto fresh = counts.contains(0) ? counts.at(0) : 0;
   f.says = "Mean " + number(sum / offers) + ", largest "
            + std::to_string(counts.rbegin()->first) + "; "
@@ -200,7 +201,9 @@ std::vector<drawn_figure> figures_of_learning(const run_record& x) {
     {x.accuracy, tested, 0, "evaluations"},
     {x.validation_accuracy, "validation data", 1, "evaluations"},
     {x.clients_mean, "clients with what they use, mean", 2, "evaluations"},
-    {x.clients_worst, "the worst of them", 3, "evaluations"}};
+    {x.clients_worst, "the worst of them", 3, "evaluations"},
+    {x.majority, "who always says a client's commonest label, mean", 4,
+     "evaluations"}};
   const std::vector<named> losses{
     {x.training_loss, "training, mean of a version's visits", 2, "versions"},
     {x.loss, tested, 0, "evaluations"},

@@ -1,6 +1,8 @@
 #include "node/report/run_record.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 
 #include "actors/record/names.hpp"
 #include "models/files.hpp"
@@ -53,11 +55,14 @@ private:
   }
 
   void add_evaluation(const flat_record& x, double at) {
-    ++to_.evaluations;
     const auto round = x.number("round");
+    const auto before = evaluated_;
     to_.by_rounds |= round.has_value();
     evaluated_ =
       std::max(evaluated_, round.value_or(x.number("version").value_or(0)));
+    // At the end the last version is looked at again, with all clients.
+    if (to_.evaluations == 0 || evaluated_ > before)
+      ++to_.evaluations;
     using enum actors::score_name::rows;
     using enum actors::score_name::figure;
     const auto put = [&](curve& to, actors::score_name::rows split,
@@ -73,6 +78,8 @@ private:
       to_.perplexity.add(evaluated_, at, *y);
     if (const auto y = x.number(actors::clients_perplexity_key))
       to_.clients_perplexity.add(evaluated_, at, *y);
+    if (const auto y = x.number(actors::majority_key))
+      to_.majority.add(evaluated_, at, *y);
     // Mean, deciles and worst.
     if (const auto spread = x.numbers("per_client"); !spread.empty()) {
       to_.clients_mean.add(evaluated_, at, spread.front());
@@ -91,7 +98,29 @@ private:
   double evaluated_ = 0;
 };
 
+/// Users that the run found in its folder of texts, as its end names them.
+std::vector<std::string> users_in(const json& ended) {
+  std::vector<std::string> names;
+  const auto* users = ended.find("users");
+  if (const auto* all = users ? users->items() : nullptr)
+    for (const auto& user : *all)
+      names.push_back(user.text() ? *user.text() : "");
+  return names;
+}
+
 } // namespace
+
+std::optional<client_id> client_of(std::string_view name) {
+  constexpr std::string_view of_clients = "clients_perplexity.";
+  if (!name.starts_with(of_clients))
+    return std::nullopt;
+  client_id who;
+  const auto* end = name.data() + name.size();
+  const auto read =
+    std::from_chars(name.data() + of_clients.size(), end, who.value);
+  const bool is_one = read.ec == std::errc{} && read.ptr == end;
+  return is_one ? std::optional{who} : std::nullopt;
+}
 
 std::string client_name(client_id who, const std::optional<experiment>& x) {
   const auto name = "client " + std::to_string(who.value);
@@ -119,6 +148,8 @@ result<run_record> read_run(const fs::path& folder) {
     auto read = json::parse(*text);
     if (read && read->fields())
       x.ended = std::make_shared<json>(std::move(*read));
+    if (x.x && x.ended && x.x->data.users.empty())
+      x.x->data.users = users_in(*x.ended);
   }
   metrics_reader metrics{x};
   x.unreadable = for_each_record(folder / "metrics.jsonl",

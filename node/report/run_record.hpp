@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/ids.hpp"
@@ -28,8 +29,9 @@ struct run_record {
   };
 
   std::filesystem::path folder;
-  std::string config;          ///< config.toml as it stands.
-  std::optional<experiment> x; ///< None: config.toml cannot be read.
+  std::string config; ///< config.toml as it stands.
+  /// None: config.toml cannot be read. It has the users that were found, too.
+  std::optional<experiment> x;
   /// summary.json, an object; null: there is none.
   std::shared_ptr<const json> ended;
 
@@ -41,12 +43,13 @@ struct run_record {
   curve validation_loss;
   curve clients_mean; ///< Accuracies of what clients would use themselves.
   curve clients_worst;
+  curve majority; ///< Who always says a client's commonest label, their mean.
   curve perplexity;
   curve clients_perplexity;       ///< The mean of theirs.
   std::vector<double> accuracies; ///< Of clients in the end, worst first.
   double last_at = 0;             ///< Of the last record.
-  std::uint64_t evaluations = 0;
-  bool by_rounds = false; ///< Those are, where nothing is merged.
+  std::uint64_t evaluations = 0;  ///< One of each version that was looked at.
+  bool by_rounds = false;         ///< Those are, where nothing is merged.
   event_tally events;
   std::size_t unreadable = 0; ///< Lines of either file.
 
@@ -60,8 +63,11 @@ struct run_record {
   }
 };
 
+/// Whose figure "clients_perplexity.2" is; none where it is of no single one.
+std::optional<client_id> client_of(std::string_view name);
+
 /// "client 1", with the user that it is where the configuration names its
-/// users: "client 1, french".
+/// users, or the run's end the users that it found: "client 1, french".
 std::string client_name(client_id who, const std::optional<experiment>& x);
 
 /// Reads a folder, also of a run that goes on, or was killed. Returns

@@ -83,6 +83,8 @@ run_summary outcome_of(const run_end& of) {
   s.language_costs = language_costs_in(of.work, s);
   if (of.work.left_out)
     s.texts_left_out = to_json(*of.work.left_out);
+  s.users = of.work.user_names;
+  s.labels = of.work.label_names;
   return s;
 }
 

@@ -9,8 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/clock.hpp"
 #include "core/text.hpp"
 #include "models/files.hpp"
+#include "node/sweep/sweep_remark.hpp"
 
 namespace troupe::node {
 
@@ -99,14 +101,18 @@ sweep_results found_results(const sweep_orders& x,
 void run_cells(const sweep_orders& x, const std::vector<sweep_cell>& cells) {
   std::map<pid_t, sweep_cell> at_work;
   const auto before = found_results(x, cells);
-  std::size_t done = before.size();
+  const auto began = steady_now();
+  sweep_moment now{.done = before.size(), .all = cells.size()};
   const auto say = [&](const sweep_cell& cell, bool well) {
+    ++now.done;
+    ++now.here;
+    now.seconds = seconds(steady_now() - began);
     if (x.progress != nullptr)
-      *x.progress << "run " << ++done << "/" << cells.size() << "  "
+      *x.progress << "run " << now.done << "/" << now.all << "  "
                   << printable(cell.row->name()) << ", seed " << cell.seed
-                  << (well ? ""
+                  << (well ? come_to(read_json(result_of(x, cell)), x.metric)
                            : "  failed: " + part_of(x, cell, ".log").string())
-                  << std::endl;
+                  << time_left(now) << std::endl;
   };
   const auto finish_one = [&] {
     int status = 0;

@@ -18,6 +18,7 @@ struct sweep_orders {
   std::filesystem::path folder;
   std::vector<std::string> changes; ///< Of all runs, before a cell's own.
   std::size_t at_once = 1;
+  std::string metric = {}; ///< What is said of each run as it ends.
   const std::atomic<bool>* stop = nullptr;
   std::ostream* progress = nullptr;
 };

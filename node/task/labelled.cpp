@@ -116,9 +116,13 @@ result<materials> labelled_of(const experiment& x, const language_maker& make) {
               .counts_tokens = describes,
               .language = spec,
               .left_out = left_out_of(*rows)};
+  if (x.data.text_task == models::text_task::classify)
+    m.label_names = rows->labels();
   m.clients.held_out = x.clients.held_out;
-  if (sharing(x) == 0)
-    m.users = told_users(x, users_of(x).value_or(std::vector<std::string>{}));
+  if (sharing(x) == 0) {
+    m.user_names = users_of(x).value_or(std::vector<std::string>{});
+    m.users = told_users(x, m.user_names);
+  }
   if (!has_common(x))
     return m;
   auto common = headed(x, common_model_of(x), *rows);

@@ -156,8 +156,10 @@ language_over(const experiment& x,
     m.left_out = left_out_of(*data);
   if (!x.data.brought)
     m.data_digest = [data] { return data->content(); };
-  if (!x.data.pooled)
-    m.users = told_users(x, data->users());
+  if (!x.data.pooled) {
+    m.user_names = data->users();
+    m.users = told_users(x, m.user_names);
+  }
   // A stream that is of all users is nobody's own.
   if (!x.data.mixed && !x.data.pooled)
     m.shape = {.inputs = {x.data.context}, .classes = data->vocabulary()};

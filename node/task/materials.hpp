@@ -75,6 +75,10 @@ struct materials {
   /// Who each client is: "user 'it' of PATH"; empty where nobody knows.
   std::vector<std::string> users = {};
   std::optional<texts_left_out> left_out = {}; ///< Of texts that are read here.
+  /// The names of those users alone, where each is a client.
+  std::vector<std::string> user_names = {};
+  /// What the classes of texts are called, in the order of a head's rows.
+  std::vector<std::string> label_names = {};
 };
 
 /// Whether the method has a model that nobody trains and all look through.

@@ -41,6 +41,7 @@ result<materials> materials_of_text(const experiment& x, const own_data& mine,
   return language_over(x, mine.text, make).map([&](materials found) {
     found.clients = rows_of_one(x, mine, me);
     found.users.insert(found.users.begin(), me.value - 1, "");
+    found.user_names = {}; // Its own business.
     found.data_digest = {};
     found.shape = shape;
     return found;

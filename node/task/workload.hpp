@@ -43,6 +43,8 @@ struct workload {
   std::optional<models::language_spec> language = {};
   std::uint64_t window = 0;
   std::optional<texts_left_out> left_out = {}; ///< Of texts that are read here.
+  std::vector<std::string> user_names = {};    ///< As of `materials`.
+  std::vector<std::string> label_names = {};   ///< Likewise.
 
   std::uint64_t examples(client_id x) const {
     return task->clients.train[x.value - 1].size();

@@ -84,6 +84,11 @@ std::string record_of(const messages::evaluation_finished& x, bool has_labels,
   if (by_client.clients_perplexity)
     line[actors::clients_perplexity_key] =
       to_json(by_client.clients_perplexity);
+  const auto& results = x.scores.method_results;
+  const std::string majority{actors::majority_key};
+  if (const auto found = results.find(majority);
+      has_labels && found != results.end())
+    line[majority] = to_json(found->second);
   if (by_client.clients) {
     line["per_client"] = to_json(by_client.clients);
     if (!by_client.accuracies.empty())
@@ -95,7 +100,7 @@ std::string record_of(const messages::evaluation_finished& x, bool has_labels,
     line["clients_scored"] = by_client.told;
     line["clients_asked"] = *x.asked;
   }
-  for (const auto& [name, value] : x.scores.method_results)
+  for (const auto& [name, value] : results)
     line["method_results"][name] = to_json(value);
   return line.dump();
 }

@@ -10,10 +10,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Without a visit or a version, before a wait is told; and until it is again.
-constexpr std::int64_t patience_ms = 10'000;
-constexpr std::int64_t again_ms = 60'000;
-
 std::uint64_t bytes_in(const fs::path& file) {
   std::error_code none;
   const auto size = fs::file_size(file, none);
@@ -162,19 +158,12 @@ void monitor::remark(const actors::seen_run& x) {
                                : "no snapshot: " + lost_);
   }
   remark_routing(x.load.requests);
-  const auto wait = actors::why(x);
-  const bool fails = wait.code == "disk" || wait.code == "merge";
-  const bool idle = x.now_ms - x.progress_ms >= patience_ms;
-  if (wait.code == "nothing" || (!fails && !idle)) {
-    if (!std::exchange(said_, {}).empty())
-      options_.say("it goes on");
-    return;
-  }
-  if (wait.code == said_ && x.now_ms - said_ms_ < again_ms)
-    return;
-  said_ = wait.code;
-  said_ms_ = x.now_ms;
-  options_.say("waiting   " + wait.what + "\nuntil     " + wait.ends);
+  const auto line =
+    remarks_.look(actors::why(x), {.now_ms = x.now_ms,
+                                   .progress_ms = x.progress_ms,
+                                   .is_served = bool{options_.socket}});
+  if (!line.empty())
+    options_.say(line);
 }
 
 } // namespace troupe::node

@@ -21,6 +21,7 @@
 #include "node/watch/last_answers.hpp"
 #include "node/watch/outlay.hpp"
 #include "node/watch/status_file.hpp"
+#include "node/watch/wait_remarks.hpp"
 
 namespace troupe::node {
 
@@ -77,8 +78,7 @@ private:
   std::uint64_t done_ = 0; ///< Visits and versions, when last looked at.
   std::uint64_t ledger_bytes_ = 0;
   std::uint64_t arrivals_bytes_ = 0;
-  std::string said_; ///< The code of the wait that was told last.
-  std::int64_t said_ms_ = 0;
+  wait_remarks remarks_;
   std::string lost_; ///< Why no snapshot was kept, as it was told last.
   /// Alarms that stand, and were told: of which expert, and which.
   std::set<std::pair<line_id, std::string>> alarmed_;

@@ -5,6 +5,7 @@
 #include <iomanip>
 #include <ostream>
 #include <sstream>
+#include <utility>
 
 #include "node/watch/perplexity.hpp"
 
@@ -73,6 +74,9 @@ void progress_display::show(const progress_report& x) {
     return;
   shown_ = now;
   const auto text = describe(x, now);
+  const bool is_said = text == std::exchange(text_, text);
+  if (is_said && !options_.terminal)
+    return;
   if (!options_.terminal) {
     out_ << text << std::endl;
     return;

@@ -37,7 +37,8 @@ public:
   /// Where a run stands that goes on: a line of its own, that stays.
   void begin(const progress_report& x);
 
-  /// Draws, unless it did so a moment ago.
+  /// Draws, unless it did so a moment ago, or there would be the same line
+  /// again.
   void show(const progress_report& x);
 
   /// A line of its own, that stays.
@@ -61,6 +62,7 @@ private:
   std::ostream& out_;
   options options_;
   instant shown_{};
+  std::string text_;          ///< Of the last line.
   std::optional<seen> first_; ///< Of its work.
   bool drawn_ = false;
 };

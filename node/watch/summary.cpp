@@ -51,6 +51,10 @@ const char* accuracy_is_of(const run_summary& x) {
   return x.chosen ? of_all_rows : of_every_client;
 }
 
+json or_null(const std::vector<std::string>& names) {
+  return names.empty() ? json(nullptr) : json(names);
+}
+
 json failures_in(const run_summary& x) {
   json all = json::object();
   for (const auto& [client, y] : x.failures)
@@ -154,6 +158,8 @@ json to_long_json(const run_summary& x) {
     x.language_costs ? *x.language_costs : json(nullptr);
   object["texts_left_out"] =
     x.texts_left_out ? *x.texts_left_out : json(nullptr);
+  object["users"] = or_null(x.users);
+  object["labels"] = or_null(x.labels);
   object["best"] = nullptr;
   if (x.best)
     object["best"] = {{"version", x.best->head.value},
@@ -180,6 +186,18 @@ std::string majority_as_text(const run_summary& x) {
            : format("  majority   %.4f in the mean of clients, of who always "
                     "says what most of its rows are\n",
                     found->second);
+}
+
+/// Of several lines each has its own.
+std::string versions_as_text(const run_summary& x) {
+  std::uint64_t longest = 0;
+  for (const auto& [block, head] : x.heads)
+    longest = std::max(longest, head);
+  const auto all = std::to_string(x.versions);
+  return x.heads.empty() || longest == x.versions
+           ? all
+           : all + " over all lines, the longest " + std::to_string(longest)
+               + ",";
 }
 
 /// What is wrong with who asks for which expert.
@@ -238,8 +256,8 @@ std::string to_text(const run_summary& x) {
     text += format("  best       version %llu, %.4f on validation data\n",
                    static_cast<unsigned long long>(x.best->head.value),
                    x.best->metric);
-  text += "  versions   " + std::to_string(x.versions) + " of "
-          + so_many(x.visits, "visit");
+  text +=
+    "  versions   " + versions_as_text(x) + " of " + so_many(x.visits, "visit");
   if (x.rounds)
     text += " in " + so_many(*x.rounds, "round");
   text += "\n  values     ";

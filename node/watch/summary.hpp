@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/json.hpp"
 #include "node/watch/chronicle.hpp"
@@ -71,6 +72,9 @@ struct run_summary {
   std::optional<json> language_costs = {};
   /// Of a run over texts that it reads itself.
   std::optional<json> texts_left_out = {};
+  std::vector<std::string> users = {}; ///< Where each is a client: their names.
+  /// Names of classes, in the order of a head's rows; none where none is known.
+  std::vector<std::string> labels = {};
 };
 
 /// What the last evaluation found.

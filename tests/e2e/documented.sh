@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # What the documents tell people to type works: each example runs, and each command of troupe in a code
 # block of README.md and docs/ that needs one process, both made short. Others (serve, join, stop, keys)
-# and export have LINE, KEY or RUN in them: those of docs/own_data.md run, and serve.sh and keys.sh type the
-# like. Argument: the executable.
+# and export have LINE, KEY or RUN in them: those of docs/own_data.md run, as do all of docs/language.md over texts of one's
+# own, and serve.sh and keys.sh type the like. Argument: the executable.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -105,6 +105,7 @@ try() { # WHERE ARGUMENTS…
   # What a network brings is for who asks for it.
   case "${*:2}" in
     "data language"* | *build/language*) echo "$1: left out"; return ;;
+    *letters.toml* | *tickets.toml*) echo "$1: below"; return ;;
   esac
   # Those as published are of ten hours: each of their rows is read, over stand-ins; published.sh makes a round of some.
   [[ ${*:2} = "run "*published*.toml* ]] && set -- "$1" check-config "$3"
@@ -211,5 +212,51 @@ for process in "${began[@]}"; do
   wait "$process" || fail "docs/own_data.md: what is typed fails"
 done
 grep -hq "joined as north, client [12] of the run, with 9 examples" "$scratch"/typed*.err || fail "docs/own_data.md: north has not joined"
+
+# docs/language.md: what is typed for texts of one's own, over little ones and the small models.
+texts=$scratch/texts
+python3 - "$scratch/language" "$texts" <<'PY'
+import json, pathlib, sys
+brought, to = map(pathlib.Path, sys.argv[1:])
+for folder in "letters", "tickets":
+    (to / folder).mkdir(parents=True)
+for name, user in ("ana", "de"), ("ben", "fr"), ("eva", "it"):
+    pages = sorted((brought / "languages" / user).iterdir())
+    (to / "letters" / f"{name}.txt").write_text("\f".join(page.read_text() for page in pages))
+for name, group in ("north", 1), ("south", 2):
+    lines = (brought / "sections" / f"{group}.jsonl").read_text().splitlines()[:120]
+    rows = [{key: json.loads(line)[key] for key in ("text", "label")} for line in lines]
+    (to / "tickets" / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+PY
+sed -n '/^## From your texts/,/^## Parts/p' docs/language.md |
+  sed "s|build/language/models/[A-Za-z0-9-]*[.][A-Za-z0-9_]*[.]gguf|$scratch/language/models/small|g
+       s|build/language|$scratch/language|g" >"$texts/page"
+for name in letters tickets; do
+  sed -n "/^name = \"$name\"/,/^\`\`\`\$/p" "$texts/page" | grep -v '^```' >"$texts/$name.toml"
+done
+mapfile -t typed < <(grep '^troupe ' "$texts/page")
+[ ${#typed[@]} = 12 ] || fail "docs/language.md: ${#typed[@]} commands for texts of one's own"
+folder=none # That the run before has said.
+for line in "${typed[@]}"; do
+  line=${line//RUN/$folder}
+  # shellcheck disable=SC2086
+  env -C "$texts" "$troupe" ${line#troupe } >"$scratch/out" 2>&1 || fail "docs/language.md: '$line' fails"
+  [[ $line != "troupe run "* ]] || folder=$(sed -n 's/^  folder  *//p' "$scratch/out")
+done
+# And what it says of factors in a file is in the files.
+python3 - "$texts" <<'PY' || fail "docs/language.md: factors are not in their files as the page says"
+import json, pathlib, struct, sys
+def header(name):
+    with open(pathlib.Path(sys.argv[1]) / name, "rb") as file:
+        return json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
+letters, tickets = header("letters.safetensors"), header("tickets.safetensors")
+assert float(letters["__metadata__"]["scale"]) == 16 / 8 ** 0.5, letters["__metadata__"]
+assert tickets["__metadata__"]["scale"] == "1.0", tickets["__metadata__"]
+assert letters["transformer.h.0.mlp.c_fc.weight.u"]["shape"] == [8, 128], letters
+assert letters["transformer.h.0.mlp.c_fc.weight.v"]["shape"] == [8, 32], letters
+labels = json.loads(tickets["__metadata__"]["labels"])
+assert labels == ["devel", "libs", "math", "science"], labels
+assert tickets["head.weight"]["shape"][0] == len(labels), tickets
+PY
 [ "$(grep -c README.md "$scratch/commands")" -ge 4 ] || fail "README.md: no commands"
 echo "ok"

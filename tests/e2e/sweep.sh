@@ -23,6 +23,8 @@ sweep() { "$troupe" run "$@" >"$scratch/out" 2>"$scratch/err"; } # ARGUMENTS…
 
 sweep "$scratch/sweep.toml" --folder "$scratch/whole" || fail "a sweep fails"
 whole=$(echo "$scratch"/whole/*)
+grep -Eq "^run 1/8  .*, seed [46]: test_mse [0-9].*, in .* s; about .* left$" "$scratch/err" || fail "a run says not what it came to"
+grep -Eq "^run 8/8  .*, in [^;]* s$" "$scratch/err" || fail "the last run says not its end"
 grep -q "^| floral sync | .* | .* | 1 ± 0 | 1 | 9e-8 | 2 |$" "$scratch/out" || fail "no such row"
 for file in table.md table.csv table.json figure.svg; do
   [ -s "$whole/$file" ] || fail "no $file"

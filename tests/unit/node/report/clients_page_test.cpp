@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "actors/messages/internal.hpp"
 #include "node/report/page.hpp"
+#include "node/watch/metric_lines.hpp"
 #include "tests/support/scratch_folder.hpp"
 
 namespace troupe::test::clients_page_test {
@@ -96,6 +99,40 @@ TEST_F(clients_page, has_accuracies_of_clients_first_where_rows_have_labels) {
   EXPECT_THAT(text, HasSubstr(tile("accuracy of a newcomer", "0.25")));
 }
 
+// Without it an accuracy of sorted labels says nothing.
+TEST_F(clients_page, has_the_majority_beside_accuracies_and_in_their_figure) {
+  file("metrics.jsonl",
+       R"({"at":1,"kind":"evaluation","version":1,"accuracy":0.25,"loss":2,)"
+       R"("per_client":{"mean":0.75},"majority_accuracy":0.625})");
+  const std::string shown = "who always says a client&#39;s commonest label";
+  const auto first =
+    "<div class=\"tiles\">" + tile("clients&#39; accuracy", "0.75") + "<small>";
+  const auto second =
+    "</small></div>" + tile("majority&#39;s accuracy", "0.625") + "<small>";
+  file("summary.json", "");
+  EXPECT_THAT(page(), HasSubstr(first + "last evaluation" + second));
+  EXPECT_THAT(page(), HasSubstr(shown + ", mean 0.625 at version 1"));
+  file("summary.json",
+       R"({"success":true,"accuracy":0.25,"accuracy_is_of":"a newcomer",)"
+       R"("per_client":{"mean":0.75},"method_results":)"
+       R"({"majority_accuracy":0.5}})");
+  EXPECT_THAT(page(), HasSubstr(tile("majority&#39;s accuracy", "0.5")
+                                + "<small>" + shown));
+}
+
+// What stands below a key is read as one list, so a figure has a key of its
+// own.
+TEST(metric_lines, have_the_majority_where_a_report_finds_it) {
+  messages::evaluation_finished done{
+    .line = {1}, .head = {2}, .scores = {}, .problem = {}};
+  done.scores.method_results = {{"majority_accuracy", 0.5}};
+  const std::optional<node::spread> none;
+  const node::spreads nobody{.clients = none, .zero_shot = none};
+  const std::string said = R"("version":2,"majority_accuracy":0.5,"method)";
+  EXPECT_THAT(node::record_of(done, true, nobody, {}), HasSubstr(said));
+  EXPECT_THAT(node::record_of(done, false, nobody, {}), Not(HasSubstr(said)));
+}
+
 // Then nothing says whose the scores are but the method.
 TEST_F(clients_page, has_clients_first_while_a_run_goes_on) {
   file("summary.json", "");
@@ -129,6 +166,22 @@ TEST_F(clients_page, has_the_perplexity_of_each_by_its_name) {
   file("summary.json", R"({"success":true,"method_results":)"
                        R"({"perplexity_left.1":36}})");
   EXPECT_THAT(page(), HasSubstr("as its last visit left it. client 1, fr"));
+}
+
+// Of users that a run found in its folder the end alone says who was who.
+TEST_F(clients_page, has_the_names_that_were_found_where_none_are_said) {
+  std::string nameless{config};
+  nameless.replace(nameless.find(R"(users = ["fr<>", "de"])"), 22, "");
+  file("config.toml", nameless);
+  EXPECT_THAT(page(), HasSubstr("<title>client 2: 32</title>"));
+  change(R"("success":true)", R"("success":true,"users":["ana","ben"])");
+  EXPECT_THAT(page(), HasSubstr("<title>client 2, ben: 32</title>"));
+  change(R"("perplexity_merged.2":32)", R"("clients_perplexity.2":32)");
+  EXPECT_THAT(page(), HasSubstr("<th scope=\"row\">clients_perplexity.2</th>"
+                                "<td>32 <small>client 2</small>"));
+  change(R"("perplexity_merged.2":32)",
+         R"("clients_perplexity.2":32},"users":["ana","ben"],"x":{"y":1)");
+  EXPECT_THAT(page(), HasSubstr("<td>32 <small>client 2, ben</small>"));
 }
 
 // What a client uses is what the mean is of, and Local has no other.

@@ -219,6 +219,29 @@ TEST_F(report, of_a_run_without_labels_has_no_accuracy) {
   EXPECT_THAT(text, HasSubstr("1e-09"));
 }
 
+// As at the end, where all clients are scored.
+TEST_F(report, counts_a_version_once_that_is_looked_at_again) {
+  finished_run();
+  file("metrics.jsonl", R"(
+{"at":2.0,"kind":"evaluation","version":0,"loss":3.0}
+{"at":4.0,"kind":"evaluation","version":2,"loss":2.0}
+{"at":4.0,"kind":"evaluation","version":2,"loss":2.0}
+)");
+  EXPECT_EQ(record().evaluations, 2u);
+}
+
+TEST_F(report, draws_no_staleness_where_all_is_fresh) {
+  finished_run();
+  EXPECT_THAT(page(), HasSubstr("versions made since the client fetched"));
+  file("events.jsonl", R"(
+{"at":0,"event":"fetched","client":1,"visit":1,"leg":0,"line":1,"version":0}
+{"at":1,"event":"version","line":1,"version":1,"merged":[[1,1]],"digests":["aa"]}
+)");
+  const auto text = page();
+  EXPECT_THAT(text, Not(HasSubstr("versions made since the client fetched")));
+  EXPECT_THAT(text, HasSubstr("100.0 % of the offers were fresh"));
+}
+
 // There is but version 0, and the round says how far it was.
 TEST_F(report, of_a_run_that_merges_nothing_counts_rounds) {
   finished_run();

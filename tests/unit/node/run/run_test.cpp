@@ -164,6 +164,24 @@ TEST_F(small_run, says_once_what_is_left_out_of_its_texts) {
             R"({"paragraphs":2,"texts":0,"rows":0})");
 }
 
+TEST_F(small_run, names_the_users_and_labels_of_its_texts) {
+  const auto x = configured(quadratic_run, {}, scratch_.path());
+  auto work = node::prepare(x, no_model);
+  ASSERT_TRUE(work) << work.error().context;
+  work->user_names = {"ana", "ben"};
+  work->label_names = {"b", "a"};
+  std::ostringstream shown;
+  const auto done =
+    node::run(x, {.make_model = no_model, .progress = &shown, .work = &*work});
+  ASSERT_TRUE(done) << done.error().context;
+  const auto named = to_long_json(*done);
+  EXPECT_EQ(named.find("users")->dump(), R"(["ana","ben"])");
+  EXPECT_EQ(named.find("labels")->dump(), R"(["b","a"])");
+  const auto nameless = to_long_json(go({}));
+  EXPECT_EQ(nameless.find("users")->dump(), "null");
+  EXPECT_EQ(nameless.find("labels")->dump(), "null");
+}
+
 TEST_F(small_run, ends_with_exactly_the_keys_that_programs_read) {
   const auto object = nlohmann::ordered_json::parse(to_json(go({})).dump());
   std::vector<std::string> keys;

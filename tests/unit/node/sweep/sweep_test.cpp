@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "node/sweep/sweep_remark.hpp"
 #include "node/sweep/sweep_table.hpp"
 
 namespace troupe::node::sweep_test {
@@ -200,6 +201,18 @@ TEST(sweep, tells_what_is_missing_apart_from_what_was_found) {
   auto long_names = lines;
   long_names.front().name = std::string(40, 'x');
   EXPECT_THAT(as_figure(plan, long_names), HasSubstr("x=\"330\""));
+}
+
+TEST(sweep, says_what_a_run_came_to_and_how_long_is_left) {
+  const json result{{"wall_seconds", 90.0},
+                    {"method_results", json{{"test_mse", 2.5}}}};
+  EXPECT_EQ(come_to(result, "test_mse"), ": test_mse 2.5, in 90.0 s");
+  EXPECT_EQ(come_to(result, "recovered"), ": in 90.0 s");
+  EXPECT_EQ(come_to({}, "recovered"), "");
+  // Two of four that another process has not made took 60 s.
+  EXPECT_EQ(time_left({.done = 6, .all = 8, .here = 2, .seconds = 60}),
+            "; about 60.0 s left");
+  EXPECT_EQ(time_left({.done = 8, .all = 8, .here = 4, .seconds = 60}), "");
 }
 
 } // namespace troupe::node::sweep_test

@@ -86,6 +86,7 @@ TEST_F(labelled_task, has_a_head_for_its_classes) {
   EXPECT_TRUE(trained);
   EXPECT_EQ(context, 8u);
   EXPECT_EQ(head, (row_head{head_kind::classes, 3}));
+  EXPECT_EQ(m.label_names, (std::vector<std::string>{"0", "1", "2"}));
   EXPECT_TRUE(m.has_labels);
   EXPECT_FALSE(m.counts_tokens);
   EXPECT_EQ(m.clients.train.size(), 2u);
@@ -94,13 +95,14 @@ TEST_F(labelled_task, has_a_head_for_its_classes) {
   EXPECT_EQ(m.data_digest(), (*node::load_labelled(x))->content());
   EXPECT_FALSE(m.make_common);
   EXPECT_EQ(not_made, "[model]: there is no torch here");
+  EXPECT_EQ(m.user_names, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(m.users, (std::vector<std::string>{"user 'a' of " + x.data.path,
                                                "user 'b' of " + x.data.path}));
 }
 
 TEST_F(labelled_task, has_a_head_for_ends_or_none) {
   x.data.text_task = models::text_task::span;
-  made();
+  EXPECT_TRUE(made().label_names.empty());
   EXPECT_EQ(head, (row_head{head_kind::ends, 2}));
   x.data.text_task = models::text_task::describe;
   x.model.architecture = node::model_options::architecture_rule::gpt2;
@@ -124,6 +126,7 @@ TEST_F(labelled_task, is_shared_by_any_number_of_clients) {
   x.clients.clients = 7;
   const auto m = made();
   ASSERT_EQ(m.clients.train.size(), 7u);
+  EXPECT_TRUE(m.user_names.empty()) << "no client is a user";
   std::size_t all = 0;
   for (const auto* part :
        {&m.clients.train, &m.clients.own_validation, &m.clients.test})

@@ -262,6 +262,18 @@ TEST(progress, tells_what_is_left_from_what_it_saw) {
                                               "left"));
 }
 
+TEST(progress, says_its_end_once) {
+  std::ostringstream out;
+  progress_display display{out,
+                           {.length = {.versions = 10}, .lead = line_id{1}}};
+  progress_report now;
+  now.lines[{1}] = version_of(10, {});
+  now.finished = messages::run_finished{"done", false};
+  display.show(now);
+  display.show(now);
+  EXPECT_EQ(out.str(), "100%  version 10/10  0 visits\n");
+}
+
 TEST(progress, says_little_in_a_short_time) {
   std::ostringstream out;
   progress_display display{out, {.length = {.versions = 10}}};

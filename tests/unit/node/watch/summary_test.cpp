@@ -18,4 +18,18 @@ TEST(summary, counts_one_as_one) {
               HasSubstr("  versions   1 of 12 visits in 3 rounds\n"));
 }
 
+// Two blocks that each round makes anew are no twice as many versions.
+TEST(summary, says_of_versions_that_several_lines_have_them) {
+  run_summary x;
+  x.versions = 8;
+  x.visits = 12;
+  x.rounds = 4;
+  x.heads = {{"model", 8}, {"model.buffers", 8}};
+  EXPECT_THAT(to_text(x), HasSubstr("  versions   8 of 12 visits in 4 rounds"));
+  x.heads = {{"attention", 4}, {"generalist", 4}};
+  EXPECT_THAT(to_text(x),
+              HasSubstr("  versions   8 over all lines, the longest "
+                        "4, of 12 visits in 4 rounds\n"));
+}
+
 } // namespace troupe::node::summary_test
