@@ -20,6 +20,7 @@
 #include "node/commands/eval_text.hpp"
 #include "node/commands/eval_writing.hpp"
 #include "node/task/finished_run.hpp"
+#include "node/watch/wait_notice.hpp"
 
 namespace troupe::node {
 
@@ -280,7 +281,9 @@ exit_code eval_model(const eval_wishes& x, bool in_json, streams io) {
 
 exit_code eval_matrix(const std::string& folder, const model_maker& make_model,
                       bool in_json, streams io) {
-  const auto x = written_matrix(folder, make_model);
+  const auto x = told_while(io.err, reading_a_run, [&](const auto&) {
+    return written_matrix(folder, make_model);
+  });
   if (!x)
     return report(x.error(), in_json, io);
   if (in_json) {

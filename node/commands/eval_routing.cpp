@@ -39,8 +39,9 @@ json to_json(const routing_of_run& x) {
 }
 
 result<routing_of_run> written_routing(const std::filesystem::path& folder,
-                                       const model_maker& make_model) {
-  auto x = routing_of(folder, make_model);
+                                       const model_maker& make_model,
+                                       const stage_teller& now) {
+  auto x = routing_of(folder, make_model, now);
   if (!x)
     return x;
   const auto text = to_json(*x).dump() + "\n";
@@ -120,7 +121,8 @@ routing_look look_at(std::optional<version> head,
 }
 
 result<routing_of_run> routing_of(const std::filesystem::path& folder,
-                                  const model_maker& make_model) {
+                                  const model_maker& make_model,
+                                  const stage_teller& now) {
   auto run = read_finished_run(folder, make_model);
   if (!run)
     return tl::make_unexpected(run.error());
@@ -142,7 +144,7 @@ result<routing_of_run> routing_of(const std::filesystem::path& folder,
         all.last = std::move(found);
       });
   };
-  if (auto ok = compute_again(*run, make_model, look); !ok)
+  if (auto ok = compute_again(*run, make_model, look, now); !ok)
     return tl::make_unexpected(ok.error());
   if (all.looks.empty() || all.last.empty())
     return fail(errc::invalid_config,
@@ -163,7 +165,9 @@ exit_code eval_routing(const std::string& folder, const model_maker& make_model,
                           + " holds no run (config.toml), and no clients that "
                             "joined one (id)"},
                   in_json, io);
-  const auto x = written_routing(folder, make_model);
+  const auto x = told_while(io.err, reading_a_run, [&](const auto& now) {
+    return written_routing(folder, make_model, now);
+  });
   if (!x)
     return report(x.error(), in_json, io);
   if (in_json) {

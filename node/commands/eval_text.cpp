@@ -32,10 +32,11 @@ class windows_of_text final : public models::token_rows {
 public:
   /// @pre ids.size() > context
   windows_of_text(models::token_ids ids, std::size_t context,
-                  std::uint32_t vocabulary)
+                  std::uint32_t vocabulary, stage_teller now)
     : ids_(std::move(ids)),
       context_(context),
-      vocabulary_(vocabulary) {
+      vocabulary_(vocabulary),
+      now_(std::move(now)) {
     // nop
   }
 
@@ -56,6 +57,9 @@ public:
   void read(models::split part, std::uint32_t row, std::span<std::int32_t> ids,
             std::span<std::int32_t> targets) const override {
     TROUPE_ASSERT(row < size(part));
+    if (now_)
+      now_("foretelling window " + std::to_string(row + 1) + " of "
+           + std::to_string(size(part)));
     const auto first = row * context_;
     const auto there = std::min(context_, ids_.size() - 1 - first);
     ids_.read(first, ids.first(there));
@@ -68,6 +72,7 @@ private:
   models::token_ids ids_;
   std::size_t context_;
   std::uint32_t vocabulary_;
+  stage_teller now_;
 };
 
 struct tokens_of_text {
@@ -133,8 +138,8 @@ void print(const text_worth& x, const text_question& of, std::ostream& out) {
 
 } // namespace
 
-result<text_worth> worth_of(const text_question& x,
-                            const language_maker& make) {
+result<text_worth> worth_of(const text_question& x, const language_maker& make,
+                            const stage_teller& now) {
   // As the file has it: the same values in less memory.
   auto base = models::open_base(x.model, models::base_storage::as_stored);
   if (!base)
@@ -165,7 +170,7 @@ result<text_worth> worth_of(const text_question& x,
                     "--context would do");
   const auto windows = std::make_shared<const windows_of_text>(
     models::token_ids{*ids}, out.context,
-    static_cast<std::uint32_t>((*by)->size()));
+    static_cast<std::uint32_t>((*by)->size()), now);
   const auto of_model = [&](const error& e) {
     return fail(e.code, x.model + ": " + e.context);
   };
@@ -194,7 +199,10 @@ exit_code eval_text(const std::string& model, const std::string& text,
                     bool json, streams io) {
   const text_question question{
     .model = model, .text = text, .tokenizer = tokenizer, .context = context};
-  const auto found = worth_of(question, make_torch_language);
+  const auto found =
+    told_while(io.err, "reading the model and the text", [&](const auto& now) {
+      return worth_of(question, make_torch_language, now);
+    });
   if (!found)
     return report(found.error(), json, io);
   if (json)

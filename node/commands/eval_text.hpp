@@ -12,6 +12,7 @@
 #include "models/objective.hpp"
 #include "node/commands/command.hpp"
 #include "node/task/materials.hpp"
+#include "node/watch/wait_notice.hpp"
 
 namespace troupe::node {
 
@@ -40,7 +41,8 @@ struct text_worth {
 /// Returns `invalid_config` where model, tokenizer and context do not go
 /// together, and `invalid_data` of files and of a text without a whole window.
 [[nodiscard]] result<text_worth> worth_of(const text_question& x,
-                                          const language_maker& make);
+                                          const language_maker& make,
+                                          const stage_teller& now = {});
 
 /// `troupe eval --model PATH --text FILE`.
 exit_code eval_text(const std::string& model, const std::string& text,

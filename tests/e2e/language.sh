@@ -37,6 +37,15 @@ PY
 refused 6 "nowhere" eval --model "$texts/nowhere" --text "$scratch/en.txt"
 "$troupe" data inspect "$model" >"$scratch/out" 2>&1 && grep -q "gpt2, 1 layers of 32" "$scratch/out" || fail "a model is not shown"
 
+# Who waits is told for what, and never on stdout.
+for _ in {1..400}; do cat "$scratch/en.txt"; done >"$scratch/long.txt"
+start waits "$troupe" eval --model "$model" --text "$scratch/long.txt" --format json
+says waits "^foretelling window [1-9][0-9]* of [1-9][0-9]*: [1-9][0-9]* s$"
+[ ! -s "$scratch/waits.out" ] || fail "who waits is told so where answers are"
+tell KILL "$process"
+wait "$process" 2>/dev/null || true
+rm "$scratch/long.txt"
+
 run=("$scratch/examples/comigs/languages.toml" --set "users=['de', 'fr']" --set rounds=4 --set evaluate_every=1
   --set batch_size=4 --set learning_rate=0.01 --set own_steps=40 --set router_every=10 --set router_steps=2
   --set test_tokens=600 --set validation_tokens=600)

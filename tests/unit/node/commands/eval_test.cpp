@@ -47,11 +47,13 @@ no_torch(const models::language_config&,
 
 using prompt_list = std::vector<std::vector<std::uint32_t>>;
 
-/// Writes nothing, and notes after what.
+/// Writes nothing, and notes after what. Scores by looking at rows.
 class noting_writer final : public models::objective,
                             public models::model_continuations {
 public:
-  explicit noting_writer(prompt_list& to) : to_(to) {
+  noting_writer(prompt_list& to, std::shared_ptr<const models::token_rows> rows)
+    : to_(to),
+      rows_(std::move(rows)) {
     // nop
   }
 
@@ -80,9 +82,12 @@ public:
     return 0.0;
   }
 
-  result<models::scores> evaluate(models::split,
-                                  std::span<const std::uint32_t>) override {
-    return models::scores{};
+  result<models::scores>
+  evaluate(models::split part, std::span<const std::uint32_t> which) override {
+    std::vector<std::int32_t> ids(rows_->context()), targets(ids.size());
+    for (const auto row : which)
+      rows_->read(part, row, ids, targets);
+    return models::scores{.count = which.size()};
   }
 
   std::vector<float> initial_parameters(std::uint64_t) override {
@@ -110,8 +115,18 @@ public:
 
 private:
   prompt_list& to_;
+  std::shared_ptr<const models::token_rows> rows_;
   models::tensor_list none_;
 };
+
+node::language_maker noting(prompt_list& to) {
+  return [&to](const models::language_config&,
+               std::shared_ptr<const models::language_base>,
+               std::shared_ptr<const models::token_rows> rows)
+           -> result<std::unique_ptr<models::objective>> {
+    return std::make_unique<noting_writer>(to, std::move(rows));
+  };
+}
 
 struct eval_of_a_text : ::testing::Test {
   std::string model(const models::language_spec& x) const {
@@ -341,18 +356,33 @@ TEST_F(eval_of_a_text, goes_on_behind_what_its_tokenizer_puts_before) {
   const auto path = at.path() + "/tokenizer.json";
   std::ofstream{path} << tokenizer.dump();
   prompt_list prompts;
-  const auto found =
-    node::texts_of({.model = model(troupe::test::small_gpt2()),
-                    .prompts = file("hey\na"),
-                    .tokenizer = path},
-                   [&](const models::language_config&,
-                       std::shared_ptr<const models::language_base>,
-                       std::shared_ptr<const models::token_rows>)
-                     -> result<std::unique_ptr<models::objective>> {
-                     return std::make_unique<noting_writer>(prompts);
-                   });
+  const auto found = node::texts_of({.model = model(troupe::test::small_gpt2()),
+                                     .prompts = file("hey\na"),
+                                     .tokenizer = path},
+                                    noting(prompts));
   ASSERT_TRUE(found) << found.error().context;
   EXPECT_EQ(prompts, (prompt_list{{257, 256, 'y'}, {257, 'a'}}));
+}
+
+TEST_F(eval_of_a_text, says_what_it_is_at) {
+  prompt_list prompts;
+  std::vector<std::string> said;
+  const auto now = [&](const std::string& what) { said.push_back(what); };
+  const auto folder = model(troupe::test::small_gpt2());
+  EXPECT_TRUE(node::worth_of({.model = folder,
+                              .text = file("12345678901"),
+                              .tokenizer = "bytes",
+                              .context = 4},
+                             noting(prompts), now));
+  EXPECT_EQ(said, (std::vector<std::string>{"foretelling window 1 of 3",
+                                            "foretelling window 2 of 3",
+                                            "foretelling window 3 of 3"}));
+  said.clear();
+  EXPECT_TRUE(node::texts_of(
+    {.model = folder, .prompts = file("a\nb\n"), .tokenizer = "bytes"},
+    noting(prompts), now));
+  EXPECT_EQ(said, (std::vector<std::string>{"writing after prompt 1 of 2",
+                                            "writing after prompt 2 of 2"}));
 }
 
 TEST_F(eval_of_a_text, looks_at_prompts_before_a_model) {
