@@ -175,8 +175,8 @@ struct eval_wishes {
              "model's own without it",
              {.not_empty = true});
     line.add("--context", &context,
-             "of --text: tokens of a window; as many as the model takes, but "
-             "at most 1024, without it",
+             "of --text: tokens of a window; as many as the model takes and "
+             "the text has, but at most 1024, without it",
              {.range = {{1, 1 << 24}}});
     line.add("--beam", &beam,
              "of --prompts and --writing: how many texts are followed at "

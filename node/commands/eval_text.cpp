@@ -97,6 +97,25 @@ result<tokens_of_text> tokens_of(const std::string& file,
   return tokens_of_text{std::move(ids), text.size(), back->size()};
 }
 
+/// Nobody has a window longer than the text but who said so.
+result<std::size_t> context_for(const text_question& x, std::size_t tokens,
+                                std::size_t context_max) {
+  if (x.context > 0 && tokens <= x.context)
+    return fail(errc::invalid_data,
+                x.text + ": has " + so_many(tokens, "token")
+                  + ", and a window of " + std::to_string(x.context)
+                  + " has one more to foretell; more text or a smaller "
+                    "--context would do");
+  if (tokens < 2)
+    return fail(errc::invalid_data,
+                x.text + ": has " + so_many(tokens, "token")
+                  + ", and none is foretold but from one before it; more text "
+                    "would do");
+  return x.context > 0
+           ? x.context
+           : std::min({context_max, context_unless_said, tokens - 1});
+}
+
 std::string words_of_loss(double x) {
   return std::isnan(x) ? "no number" : "beyond all numbers";
 }
@@ -154,20 +173,15 @@ result<text_worth> worth_of(const text_question& x, const language_maker& make,
   if (!found_in)
     return tl::make_unexpected(found_in.error());
   const auto* ids = &found_in->ids;
+  const auto context = context_for(x, ids->size(), spec.context);
+  if (!context)
+    return tl::make_unexpected(context.error());
   text_worth out{.base = *base,
                  .by = *by,
-                 .context = x.context > 0 ? x.context
-                                          : std::min<std::size_t>(
-                                            spec.context, context_unless_said),
+                 .context = *context,
                  .tokens = ids->size(),
                  .bytes = found_in->bytes,
                  .decoded_bytes = found_in->decoded_bytes};
-  if (ids->size() <= out.context)
-    return fail(errc::invalid_data,
-                x.text + ": has " + std::to_string(ids->size())
-                  + " tokens, and a window of " + std::to_string(out.context)
-                  + " has one more to foretell; more text or a smaller "
-                    "--context would do");
   const auto windows = std::make_shared<const windows_of_text>(
     models::token_ids{*ids}, out.context,
     static_cast<std::uint32_t>((*by)->size()), now);

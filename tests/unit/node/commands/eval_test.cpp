@@ -263,10 +263,37 @@ TEST_F(eval_of_a_text, needs_a_whole_window) {
                      .tokenizer = "bytes",
                      .context = 8}),
             folder + ": there is no torch here");
-  // As long as the model takes where nothing is said.
-  EXPECT_THAT(
-    refusal({.model = folder, .text = file("123456789"), .tokenizer = "bytes"}),
-    HasSubstr("a window of 16 has one more"));
+}
+
+// As long as the model takes, and as the text is, where nothing is said.
+TEST_F(eval_of_a_text, has_windows_no_longer_than_the_text) {
+  struct row {
+    std::string text;
+    std::size_t said, context;
+  };
+  const std::vector<row> rows{{"12", 0, 1},
+                              {"123456789", 0, 8},
+                              {"123456789", 4, 4},
+                              {std::string(16, 'x'), 0, 15},
+                              {std::string(17, 'x'), 0, 16},
+                              {std::string(40, 'x'), 0, 16}};
+  const auto folder = model(troupe::test::small_gpt2());
+  prompt_list none;
+  for (const auto& x : rows) {
+    const auto found = node::worth_of({.model = folder,
+                                       .text = file(x.text),
+                                       .tokenizer = "bytes",
+                                       .context = x.said},
+                                      noting(none));
+    ASSERT_TRUE(found) << found.error().context;
+    EXPECT_EQ(found->context, x.context) << x.text << ' ' << x.said;
+  }
+  for (const auto& [text, tokens] :
+       {std::pair{"", "0 tokens"}, std::pair{"1", "1 token"}})
+    EXPECT_EQ(
+      refusal({.model = folder, .text = file(text), .tokenizer = "bytes"}),
+      at.path() + "/text: has " + tokens
+        + ", and none is foretold but from one before it; more text would do");
 }
 
 // Its ids are below the model's, so figures would come out.
