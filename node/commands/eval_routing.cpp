@@ -11,6 +11,7 @@
 #include "models/files.hpp"
 #include "node/commands/computed_again.hpp"
 #include "node/commands/eval_routing_at_home.hpp"
+#include "node/config/no_run.hpp"
 #include "node/join/joined_task.hpp"
 #include "node/report/token_routing.hpp"
 
@@ -159,6 +160,8 @@ exit_code eval_routing(const std::string& folder, const model_maker& make_model,
                        bool in_json, streams io) {
   if (is_of_store(folder))
     return eval_routing_at_home(folder, make_model, in_json, io);
+  if (const auto other = other_than_run(folder); !other.empty())
+    return report(error{errc::invalid_data, other}, in_json, io);
   if (!models::is_there(std::filesystem::path{folder} / "config.toml"))
     return report(error{errc::invalid_data,
                         folder
