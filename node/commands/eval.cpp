@@ -15,6 +15,7 @@
 #include "models/families.hpp"
 #include "models/files.hpp"
 #include "node/commands/command_line.hpp"
+#include "node/commands/eval_looks.hpp"
 #include "node/commands/eval_prompts.hpp"
 #include "node/commands/eval_routing.hpp"
 #include "node/commands/eval_text.hpp"
@@ -241,8 +242,7 @@ failure misuse_of_run(const eval_wishes& x) {
             .hint = "--writing, or --model with --prompts, would do"};
   if (x.folder.empty())
     return missing("RUN");
-  return x.looks() == 0 ? missing("--matrix, --routing or --writing")
-                        : failure{};
+  return x.looks() == 0 ? nothing_asked_of(x.folder) : failure{};
 }
 
 /// What is wrong where a model by itself is; empty: nothing.
