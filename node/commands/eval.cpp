@@ -20,6 +20,7 @@
 #include "node/commands/eval_routing.hpp"
 #include "node/commands/eval_text.hpp"
 #include "node/commands/eval_writing.hpp"
+#include "node/commands/export_blocks.hpp"
 #include "node/task/finished_run.hpp"
 #include "node/watch/wait_notice.hpp"
 
@@ -163,7 +164,8 @@ struct eval_wishes {
              "what clients' own models write of what their test rows "
              "describe, into writing.json: likewise");
     line.add("--model", &model,
-             "a language model: a folder with config.json, a .gguf",
+             "a language model: a folder with config.json, a .safetensors "
+             "beside one, a .gguf",
              {.not_empty = true});
     line.add("--text", &text, "of --model: what it is to foretell, a file",
              {.not_empty = true});
@@ -256,7 +258,9 @@ failure misuse_of_model(const eval_wishes& x) {
     return missing("--model");
   if (x.is_of_prompts())
     return x.prompts.empty() ? missing("--prompts") : failure{};
-  return x.text.empty() ? missing("--text") : failure{};
+  if (x.context > 0 && x.text.empty())
+    return missing("--text");
+  return x.text.empty() ? missing("--text or --prompts") : failure{};
 }
 
 /// What is wrong with what was said together; empty: nothing.
@@ -271,6 +275,8 @@ failure misuse(const eval_wishes& x) {
 }
 
 exit_code eval_model(const eval_wishes& x, bool in_json, streams io) {
+  if (const auto why = run_for_a_model(x.model); !why.empty())
+    return report(error{errc::invalid_data, why}, in_json, io);
   if (x.prompts.empty())
     return eval_text(x.model, x.text, x.tokenizer, x.context, in_json, io);
   prompts_question question{

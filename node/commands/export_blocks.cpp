@@ -97,6 +97,32 @@ std::string no_block(const std::string& folder, const std::string& asked) {
   return "--block: there is no " + in_quotes(asked) + others;
 }
 
+std::string run_for_a_model(const std::filesystem::path& path) {
+  const bool is_file = path.extension() == ".safetensors";
+  const auto folder = is_file ? path.parent_path() : path;
+  const auto config = load_config((folder / "config.toml").string());
+  if (models::is_there(folder / "config.json") || !config)
+    return {};
+  const auto place = folder.string();
+  const auto begin = place + " is a run, and no language model: ";
+  const auto made_by = [&](const char* how) {
+    return begin + "troupe export " + place + ' ' + how
+           + " --to FOLDER makes one of it";
+  };
+  const auto blocks = blocks_in(folder);
+  if (!config->x.model.is_language())
+    return begin + "it learned none";
+  if (blocks.empty())
+    return begin + "it has not ended";
+  if (merges(config->x, blocks))
+    return made_by("--merged");
+  if (is_among(blocks, models::model_family))
+    return made_by("--block model");
+  return begin + "what it learned in common, " + listed_blocks(blocks)
+         + ", makes none by itself; summary.json says what its models are "
+           "worth";
+}
+
 failure nothing_to_write(const std::string& folder) {
   failure out{.code = "usage",
               .what = "nothing says what is to be written",

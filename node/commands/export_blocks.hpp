@@ -22,6 +22,10 @@ bool merges(const experiment& x, const std::vector<std::string>& blocks);
 /// Why there is no such block among those of a run in a folder.
 std::string no_block(const std::string& folder, const std::string& asked);
 
+/// Why a path is a run, or a file of one, and no language model, and how one is
+/// made of it; empty: it may be a model.
+std::string run_for_a_model(const std::filesystem::path& path);
+
 /// What is said where nobody said what to write. @pre it is a run's folder
 failure nothing_to_write(const std::string& folder);
 

@@ -82,6 +82,7 @@ ends_with 130 "$process" "a run of language after Ctrl-C"
   --set validation_tokens=600 --folder "$scratch/common" >"$scratch/out" 2>&1 || fail "HOMLoRA does not learn"
 "$troupe" export "$scratch"/common/* --merged --to "$scratch/merged" >"$scratch/out" 2>&1 || fail "its adapter is not merged"
 "$troupe" export "$scratch"/common/* --merged --to "$scratch/merged" >"$scratch/out" 2>&1 || fail "the same is not written again"
+refused 6 "--merged --to FOLDER makes one of it" eval --model "$(echo "$scratch"/common/*)" --text "$scratch/de.txt"
 # It takes the place of no other model, and is of no other base.
 was=$(sha256sum "$model"/* "$scratch"/common/*/model.safetensors)
 refused 1 "model.safetensors is there and is another" export "$(echo "$scratch"/common/*)" --merged --to "$model"

@@ -173,7 +173,10 @@ TEST(eval_command, scores_a_run_or_a_model) {
   }
   EXPECT_THAT(misuse({"runs/1", "--routing", "--model", "m"}),
               HasSubstr("a run is scored, or a model by itself"));
-  EXPECT_THAT(misuse({"--model", "m"}), HasSubstr("--text is required"));
+  EXPECT_THAT(misuse({"--model", "m"}),
+              HasSubstr("--text or --prompts is required"));
+  EXPECT_THAT(misuse({"--model", "m", "--context", "8"}),
+              HasSubstr("--text is required"));
   EXPECT_THAT(misuse({"--text", "t"}), HasSubstr("--model is required"));
   EXPECT_THAT(misuse({"--context", "8"}), HasSubstr("--model is required"));
   EXPECT_THAT(misuse({"--prompts", "p"}), HasSubstr("--model is required"));
@@ -332,44 +335,6 @@ TEST_F(eval_of_a_text, names_what_is_not_there) {
     refusal(
       {.model = folder, .text = at.path() + "/no text", .tokenizer = "bytes"}),
     HasSubstr("/no text"));
-}
-
-TEST(prompts, are_lines) {
-  const auto found = node::parse_prompts("p", "one two\r\n\n  \n three");
-  ASSERT_TRUE(found) << found.error().context;
-  ASSERT_EQ(found->size(), 2u);
-  EXPECT_EQ(found->at(0).text, "one two");
-  EXPECT_EQ(found->at(0).line, 1u);
-  EXPECT_EQ(found->at(1).text, " three");
-  EXPECT_EQ(found->at(1).line, 4u);
-  EXPECT_TRUE(found->at(1).meant.empty());
-}
-
-TEST(prompts, are_objects_in_a_jsonl) {
-  const auto found = node::parse_prompts(
-    "p.jsonl", R"({"prompt": "one", "meant": ["1", "I"], "of": 7}
-{"prompt": ""})");
-  ASSERT_TRUE(found) << found.error().context;
-  ASSERT_EQ(found->size(), 2u);
-  EXPECT_EQ(found->at(0).text, "one");
-  EXPECT_EQ(found->at(0).meant, (std::vector<std::string>{"1", "I"}));
-  EXPECT_EQ(found->at(1).text, "");
-}
-
-TEST(prompts, are_refused_by_their_line) {
-  for (const std::string line : {"one", "{}", "[]", R"({"prompt": 7})",
-                                 R"({"prompt": "x", "meant": "y"})",
-                                 R"({"prompt": "x", "meant": [7]})"}) {
-    const auto found =
-      node::parse_prompts("p.jsonl", "{\"prompt\": \"x\"}\n" + line);
-    ASSERT_FALSE(found) << line;
-    EXPECT_EQ(found.error().context,
-              "p.jsonl:2: is no prompt; {\"prompt\": \"…\"} would do, with "
-              "\"meant\": [\"…\"] beside it or without");
-  }
-  const auto none = node::parse_prompts("p", "\n \n");
-  ASSERT_FALSE(none);
-  EXPECT_EQ(none.error().context, "p: has no prompt; a line of text would do");
 }
 
 TEST_F(eval_of_a_text, goes_on_behind_what_its_tokenizer_puts_before) {
