@@ -270,7 +270,8 @@ exit_code data(arguments args, streams io) {
     {"data",
      "Shows which client holds which labels, what a model is, or what a text "
      "is in tokens, and learns a tokenizer.",
-     "data inspect deploy/examples/quickstart.toml --set alpha=0.1"}};
+     "data inspect deploy/examples/quickstart.toml --set alpha=0.1",
+     "data tokens report.txt --tokenizer bytes"}};
   data_wishes wish;
   wish.add_to(line);
   if (const auto end = line.parse(args, io))

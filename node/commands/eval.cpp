@@ -321,7 +321,10 @@ exit_code eval_command(const model_maker& make_model, arguments args,
                      "Scores each of a run's models on each client's rows, "
                      "looks where its tokens go or what its clients write, or "
                      "scores a language model on a text or by what it writes.",
-                     "eval runs/20261121-113226-domains --matrix"}};
+                     "eval runs/20261121-113226-domains --matrix",
+                     "eval --model build/language/models/small --text "
+                     "report.txt\n  troupe eval "
+                     "runs/20261121-113226-languages --routing"}};
   eval_wishes wish;
   wish.add_to(line);
   if (const auto end = line.parse(args, io))
