@@ -172,6 +172,13 @@ result<void> safetensors_file::read(std::uint64_t at, std::span<std::byte> to) {
   return {};
 }
 
+std::vector<std::string> safetensors_file::names() const {
+  std::vector<std::string> all;
+  for (const auto& [name, place] : places_)
+    all.push_back(name);
+  return all;
+}
+
 result<std::vector<float>>
 safetensors_file::values_of(const tensor_list& wanted,
                             std::string_view prefix) {

@@ -62,6 +62,8 @@ public:
   [[nodiscard]] result<std::vector<float>> values_of(const tensor_list& wanted,
                                                      std::string_view prefix);
 
+  std::vector<std::string> names() const; ///< Of its tensors, in order.
+
   std::uint64_t bytes_read() const noexcept { ///< Of values.
     return bytes_read_;
   }

@@ -16,6 +16,7 @@
 #include "node/sweep/sweep_plan.hpp"
 #include "node/task/recipe_of.hpp"
 #include "node/task/workload.hpp"
+#include "node/watch/wait_notice.hpp"
 #include "policies/catalogue.hpp"
 
 namespace troupe::node {
@@ -205,9 +206,11 @@ void print_keys(const method_list& methods, bool as_json, std::ostream& out) {
 
 /// What there is of a run before it begins: data are read and dealt, the model
 /// is made. A configuration that cannot be run is not usable.
-result<void> try_to_prepare(const experiment& x,
-                            const model_maker& make_model) {
-  return prepare(x, make_model).map([](const auto&) {});
+result<void> try_to_prepare(const experiment& x, const model_maker& make_model,
+                            streams io) {
+  return told_while(io.err, reading_a_run, [&](const auto&) {
+    return prepare(x, make_model).map([](const auto&) {});
+  });
 }
 
 /// The rows of a sweep in place of one run; nothing if the file asks for none.
@@ -220,7 +223,7 @@ std::optional<result<void>> check_sweep(const command_line& line,
   if (!*plan)
     return std::nullopt;
   const auto fits = [&](const experiment& x) {
-    return make_model ? try_to_prepare(x, make_model) : result<void>{};
+    return make_model ? try_to_prepare(x, make_model, io) : result<void>{};
   };
   if (auto ok =
         check_rows(**plan, (*plan)->run, line.overrides(), fits, io.err);
@@ -285,7 +288,7 @@ exit_code check(const method_list& methods, const model_maker& make_model,
   if (!loaded)
     return refuse(loaded.error(), line, io);
   if (make_model)
-    if (const auto ok = try_to_prepare(loaded->x, make_model); !ok)
+    if (const auto ok = try_to_prepare(loaded->x, make_model, io); !ok)
       return refuse(ok.error(), line, io);
   const auto method = method_of(loaded->x, methods);
   if (!method)

@@ -68,7 +68,9 @@ std::string near_option(CLI::App& app) {
 
 command_line::command_line(const words& x)
   : inner_(std::make_unique<library>(x)) {
-  inner_->app.footer("Example:\n  troupe " + x.example);
+  const auto of_texts =
+    x.of_texts.empty() ? "" : "\nOf texts:\n  troupe " + x.of_texts;
+  inner_->app.footer("Example:\n  troupe " + x.example + of_texts);
   add("--format", &format_, "text, or json for programs",
       {.one_of = {"text", "json"}});
 }

@@ -21,7 +21,8 @@ public:
   struct words {
     std::string name;
     std::string says;
-    std::string example; ///< Without `troupe`; part of --help.
+    std::string example;       ///< Without `troupe`; part of --help.
+    std::string of_texts = {}; ///< One more, where texts are something else.
   };
 
   /// What an option may be besides its name and what it says.

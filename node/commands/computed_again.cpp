@@ -48,11 +48,17 @@ result<home_site> site_of(const workload& work) {
 
 result<void>
 compute_again(const finished_run& run, const model_maker& make_model,
-              const std::function<result<void>(const replayed_moment&)>& look) {
+              const std::function<result<void>(const replayed_moment&)>& look,
+              const stage_teller& now) {
+  const auto show = [&](const replay_progress& x) {
+    if (now)
+      now("computing the run again, "
+          + std::to_string(static_cast<int>(100 * x.done)) + " %");
+  };
   const auto done = replay(run.x, run.folder,
                            {.make_model = make_model,
                             .note = [](const std::string&) {},
-                            .show = [](const replay_progress&) {},
+                            .show = show,
                             .work = &run.work,
                             .look = look});
   if (!done)

@@ -11,6 +11,7 @@
 #include "models/objective.hpp"
 #include "node/replay/replay.hpp"
 #include "node/task/finished_run.hpp"
+#include "node/watch/wait_notice.hpp"
 
 namespace troupe::node {
 
@@ -29,6 +30,7 @@ struct home_site {
 /// what comes of it differs.
 [[nodiscard]] result<void>
 compute_again(const finished_run& run, const model_maker& make_model,
-              const std::function<result<void>(const replayed_moment&)>& look);
+              const std::function<result<void>(const replayed_moment&)>& look,
+              const stage_teller& now = {});
 
 } // namespace troupe::node

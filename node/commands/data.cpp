@@ -24,6 +24,7 @@
 #include "node/commands/inspect_model.hpp"
 #include "node/config/config.hpp"
 #include "node/task/data.hpp"
+#include "node/watch/wait_notice.hpp"
 
 namespace troupe::node {
 
@@ -189,7 +190,9 @@ exit_code inspect(const command_line& line, streams io) {
        .what = "data that is a model of its own has no examples to show",
        .hint = "data.kind = \"synthetic\" has"},
       exit_code::data, line.json(), io);
-  const auto data = load_data(loaded->x);
+  const auto data = told_while(io.err, "reading the data", [&](const auto&) {
+    return load_data(loaded->x);
+  });
   if (!data)
     return report(data.error(), line.json(), io);
   const auto parts = deal(loaded->x, *data);
@@ -267,7 +270,8 @@ exit_code data(arguments args, streams io) {
     {"data",
      "Shows which client holds which labels, what a model is, or what a text "
      "is in tokens, and learns a tokenizer.",
-     "data inspect deploy/examples/quickstart.toml --set alpha=0.1"}};
+     "data inspect deploy/examples/quickstart.toml --set alpha=0.1",
+     "data tokens report.txt --tokenizer bytes"}};
   data_wishes wish;
   wish.add_to(line);
   if (const auto end = line.parse(args, io))

@@ -19,6 +19,7 @@
 #include "models/language/documents.hpp"
 #include "models/language/tokenizer.hpp"
 #include "models/layout.hpp"
+#include "node/watch/wait_notice.hpp"
 
 namespace troupe::node {
 
@@ -120,11 +121,12 @@ result<void> put(const std::string& text, const fs::path& folder,
 }
 
 result<learned_tokenizer> learned(const fs::path& path, std::size_t size,
-                                  const fs::path& to) {
+                                  const fs::path& to, const stage_teller& now) {
   const auto read_from = texts_at(path);
   if (!read_from)
     return tl::make_unexpected(read_from.error());
   const auto& texts = read_from->texts;
+  now("learning a tokenizer");
   constexpr std::size_t said_max = std::numeric_limits<std::uint32_t>::max();
   const auto made = models::train_bpe(
     texts, {.size = static_cast<std::uint32_t>(std::min(size, said_max))});
@@ -149,7 +151,9 @@ result<learned_tokenizer> learned(const fs::path& path, std::size_t size,
 
 exit_code data_tokenizer(const std::string& path, std::size_t size,
                          const std::string& to, bool json, streams io) {
-  const auto x = learned(path, size, to);
+  const auto x = told_while(io.err, "reading the texts", [&](const auto& now) {
+    return learned(path, size, to, now);
+  });
   if (!x)
     return report(x.error(), json, io);
   if (json)

@@ -17,6 +17,7 @@
 #include "models/language/documents.hpp"
 #include "models/language/tokenizer.hpp"
 #include "models/layout.hpp"
+#include "node/watch/wait_notice.hpp"
 
 namespace troupe::node {
 
@@ -208,7 +209,9 @@ exit_code data_tokens(const std::string& file, const std::string& tokenizer,
     return report(texts.error(), json, io);
   if (ids)
     return say_ids(**by, *texts, file, json, io);
-  const auto figures = figures_of(**by, *texts, file);
+  const auto figures =
+    told_while(io.err, "making tokens of the text",
+               [&](const auto&) { return figures_of(**by, *texts, file); });
   if (!figures)
     return report(figures.error(), json, io);
   if (json)

@@ -15,11 +15,14 @@
 #include "models/families.hpp"
 #include "models/files.hpp"
 #include "node/commands/command_line.hpp"
+#include "node/commands/eval_looks.hpp"
 #include "node/commands/eval_prompts.hpp"
 #include "node/commands/eval_routing.hpp"
 #include "node/commands/eval_text.hpp"
 #include "node/commands/eval_writing.hpp"
+#include "node/commands/export_blocks.hpp"
 #include "node/task/finished_run.hpp"
+#include "node/watch/wait_notice.hpp"
 
 namespace troupe::node {
 
@@ -161,7 +164,8 @@ struct eval_wishes {
              "what clients' own models write of what their test rows "
              "describe, into writing.json: likewise");
     line.add("--model", &model,
-             "a language model: a folder with config.json, a .gguf",
+             "a language model: a folder with config.json, a .safetensors "
+             "beside one, a .gguf",
              {.not_empty = true});
     line.add("--text", &text, "of --model: what it is to foretell, a file",
              {.not_empty = true});
@@ -174,8 +178,8 @@ struct eval_wishes {
              "model's own without it",
              {.not_empty = true});
     line.add("--context", &context,
-             "of --text: tokens of a window; as many as the model takes, but "
-             "at most 1024, without it",
+             "of --text: tokens of a window; as many as the model takes and "
+             "the text has, but at most 1024, without it",
              {.range = {{1, 1 << 24}}});
     line.add("--beam", &beam,
              "of --prompts and --writing: how many texts are followed at "
@@ -240,8 +244,7 @@ failure misuse_of_run(const eval_wishes& x) {
             .hint = "--writing, or --model with --prompts, would do"};
   if (x.folder.empty())
     return missing("RUN");
-  return x.looks() == 0 ? missing("--matrix, --routing or --writing")
-                        : failure{};
+  return x.looks() == 0 ? nothing_asked_of(x.folder) : failure{};
 }
 
 /// What is wrong where a model by itself is; empty: nothing.
@@ -255,7 +258,9 @@ failure misuse_of_model(const eval_wishes& x) {
     return missing("--model");
   if (x.is_of_prompts())
     return x.prompts.empty() ? missing("--prompts") : failure{};
-  return x.text.empty() ? missing("--text") : failure{};
+  if (x.context > 0 && x.text.empty())
+    return missing("--text");
+  return x.text.empty() ? missing("--text or --prompts") : failure{};
 }
 
 /// What is wrong with what was said together; empty: nothing.
@@ -270,6 +275,8 @@ failure misuse(const eval_wishes& x) {
 }
 
 exit_code eval_model(const eval_wishes& x, bool in_json, streams io) {
+  if (const auto why = run_for_a_model(x.model); !why.empty())
+    return report(error{errc::invalid_data, why}, in_json, io);
   if (x.prompts.empty())
     return eval_text(x.model, x.text, x.tokenizer, x.context, in_json, io);
   prompts_question question{
@@ -280,7 +287,9 @@ exit_code eval_model(const eval_wishes& x, bool in_json, streams io) {
 
 exit_code eval_matrix(const std::string& folder, const model_maker& make_model,
                       bool in_json, streams io) {
-  const auto x = written_matrix(folder, make_model);
+  const auto x = told_while(io.err, reading_a_run, [&](const auto&) {
+    return written_matrix(folder, make_model);
+  });
   if (!x)
     return report(x.error(), in_json, io);
   if (in_json) {
@@ -312,7 +321,10 @@ exit_code eval_command(const model_maker& make_model, arguments args,
                      "Scores each of a run's models on each client's rows, "
                      "looks where its tokens go or what its clients write, or "
                      "scores a language model on a text or by what it writes.",
-                     "eval runs/20261121-113226-domains --matrix"}};
+                     "eval runs/20261121-113226-domains --matrix",
+                     "eval --model build/language/models/small --text "
+                     "report.txt\n  troupe eval "
+                     "runs/20261121-113226-languages --routing"}};
   eval_wishes wish;
   wish.add_to(line);
   if (const auto end = line.parse(args, io))

@@ -212,7 +212,8 @@ result<std::vector<text_prompt>> parse_prompts(const std::string& name,
 }
 
 result<written_texts> texts_of(const prompts_question& x,
-                               const language_maker& make) {
+                               const language_maker& make,
+                               const stage_teller& now) {
   const auto prompts = prompts_in(x.prompts);
   if (!prompts)
     return tl::make_unexpected(prompts.error());
@@ -245,6 +246,9 @@ result<written_texts> texts_of(const prompts_question& x,
   written_texts out{.base = *base, .by = *by};
   const auto begin = steady_now();
   for (const auto& one : *prompts) {
+    if (now)
+      now("writing after prompt " + std::to_string(out.texts.size() + 1)
+          + " of " + std::to_string(prompts->size()));
     auto text = written_by(with, one, out.tokens);
     if (!text)
       return tl::make_unexpected(text.error());
@@ -256,7 +260,9 @@ result<written_texts> texts_of(const prompts_question& x,
 }
 
 exit_code eval_prompts(const prompts_question& x, bool json, streams io) {
-  const auto found = texts_of(x, make_torch_language);
+  const auto found = told_while(
+    io.err, "reading the model and the prompts",
+    [&](const auto& now) { return texts_of(x, make_torch_language, now); });
   if (!found)
     return report(found.error(), json, io);
   if (json)

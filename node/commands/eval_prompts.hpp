@@ -15,6 +15,7 @@
 #include "models/language/tokenizer.hpp"
 #include "node/commands/command.hpp"
 #include "node/task/materials.hpp"
+#include "node/watch/wait_notice.hpp"
 
 namespace troupe::node {
 
@@ -63,7 +64,8 @@ json json_of_scores(const models::text_scores& x);
 /// Returns `invalid_config` where the model writes no texts, and `invalid_data`
 /// of files and prompts.
 [[nodiscard]] result<written_texts> texts_of(const prompts_question& x,
-                                             const language_maker& make);
+                                             const language_maker& make,
+                                             const stage_teller& now = {});
 
 /// `troupe eval --model PATH --prompts FILE`.
 exit_code eval_prompts(const prompts_question& x, bool json, streams io);

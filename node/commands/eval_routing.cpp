@@ -11,6 +11,7 @@
 #include "models/files.hpp"
 #include "node/commands/computed_again.hpp"
 #include "node/commands/eval_routing_at_home.hpp"
+#include "node/config/no_run.hpp"
 #include "node/join/joined_task.hpp"
 #include "node/report/token_routing.hpp"
 
@@ -39,8 +40,9 @@ json to_json(const routing_of_run& x) {
 }
 
 result<routing_of_run> written_routing(const std::filesystem::path& folder,
-                                       const model_maker& make_model) {
-  auto x = routing_of(folder, make_model);
+                                       const model_maker& make_model,
+                                       const stage_teller& now) {
+  auto x = routing_of(folder, make_model, now);
   if (!x)
     return x;
   const auto text = to_json(*x).dump() + "\n";
@@ -120,7 +122,8 @@ routing_look look_at(std::optional<version> head,
 }
 
 result<routing_of_run> routing_of(const std::filesystem::path& folder,
-                                  const model_maker& make_model) {
+                                  const model_maker& make_model,
+                                  const stage_teller& now) {
   auto run = read_finished_run(folder, make_model);
   if (!run)
     return tl::make_unexpected(run.error());
@@ -142,7 +145,7 @@ result<routing_of_run> routing_of(const std::filesystem::path& folder,
         all.last = std::move(found);
       });
   };
-  if (auto ok = compute_again(*run, make_model, look); !ok)
+  if (auto ok = compute_again(*run, make_model, look, now); !ok)
     return tl::make_unexpected(ok.error());
   if (all.looks.empty() || all.last.empty())
     return fail(errc::invalid_config,
@@ -157,13 +160,17 @@ exit_code eval_routing(const std::string& folder, const model_maker& make_model,
                        bool in_json, streams io) {
   if (is_of_store(folder))
     return eval_routing_at_home(folder, make_model, in_json, io);
+  if (const auto other = other_than_run(folder); !other.empty())
+    return report(error{errc::invalid_data, other}, in_json, io);
   if (!models::is_there(std::filesystem::path{folder} / "config.toml"))
     return report(error{errc::invalid_data,
                         folder
                           + " holds no run (config.toml), and no clients that "
                             "joined one (id)"},
                   in_json, io);
-  const auto x = written_routing(folder, make_model);
+  const auto x = told_while(io.err, reading_a_run, [&](const auto& now) {
+    return written_routing(folder, make_model, now);
+  });
   if (!x)
     return report(x.error(), in_json, io);
   if (in_json) {

@@ -13,6 +13,7 @@
 #include "models/token_routes.hpp"
 #include "node/commands/command.hpp"
 #include "node/task/materials.hpp"
+#include "node/watch/wait_notice.hpp"
 
 namespace troupe::node {
 
@@ -56,7 +57,8 @@ void print_worth(const std::string& first, std::size_t layers,
 /// Where nothing is merged that is at its end alone. Returns `invalid_config`
 /// where no token is routed, or a client's data is elsewhere.
 [[nodiscard]] result<routing_of_run>
-routing_of(const std::filesystem::path& folder, const model_maker& make_model);
+routing_of(const std::filesystem::path& folder, const model_maker& make_model,
+           const stage_teller& now = {});
 
 /// `troupe eval RUN --routing`, and of a store what eval_routing_at_home does.
 exit_code eval_routing(const std::string& folder, const model_maker& make_model,

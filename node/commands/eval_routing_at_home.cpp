@@ -288,7 +288,10 @@ std::string map_of(const models::token_routes& x) {
 exit_code eval_routing_at_home(const std::string& folder,
                                const model_maker& make_model, bool in_json,
                                streams io) {
-  const auto x = routing_at_home_of(folder, make_model);
+  const auto x =
+    told_while(io.err, "reading what clients joined with", [&](const auto&) {
+      return routing_at_home_of(folder, make_model);
+    });
   if (!x)
     return report(x.error(), in_json, io);
   const auto said = written(*x, io.err);

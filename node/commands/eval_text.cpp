@@ -32,10 +32,11 @@ class windows_of_text final : public models::token_rows {
 public:
   /// @pre ids.size() > context
   windows_of_text(models::token_ids ids, std::size_t context,
-                  std::uint32_t vocabulary)
+                  std::uint32_t vocabulary, stage_teller now)
     : ids_(std::move(ids)),
       context_(context),
-      vocabulary_(vocabulary) {
+      vocabulary_(vocabulary),
+      now_(std::move(now)) {
     // nop
   }
 
@@ -56,6 +57,9 @@ public:
   void read(models::split part, std::uint32_t row, std::span<std::int32_t> ids,
             std::span<std::int32_t> targets) const override {
     TROUPE_ASSERT(row < size(part));
+    if (now_)
+      now_("foretelling window " + std::to_string(row + 1) + " of "
+           + std::to_string(size(part)));
     const auto first = row * context_;
     const auto there = std::min(context_, ids_.size() - 1 - first);
     ids_.read(first, ids.first(there));
@@ -68,6 +72,7 @@ private:
   models::token_ids ids_;
   std::size_t context_;
   std::uint32_t vocabulary_;
+  stage_teller now_;
 };
 
 struct tokens_of_text {
@@ -90,6 +95,25 @@ result<tokens_of_text> tokens_of(const std::string& file,
   if (!back)
     return fail(back.error().code, file + ": " + back.error().context);
   return tokens_of_text{std::move(ids), text.size(), back->size()};
+}
+
+/// Nobody has a window longer than the text but who said so.
+result<std::size_t> context_for(const text_question& x, std::size_t tokens,
+                                std::size_t context_max) {
+  if (x.context > 0 && tokens <= x.context)
+    return fail(errc::invalid_data,
+                x.text + ": has " + so_many(tokens, "token")
+                  + ", and a window of " + std::to_string(x.context)
+                  + " has one more to foretell; more text or a smaller "
+                    "--context would do");
+  if (tokens < 2)
+    return fail(errc::invalid_data,
+                x.text + ": has " + so_many(tokens, "token")
+                  + ", and none is foretold but from one before it; more text "
+                    "would do");
+  return x.context > 0
+           ? x.context
+           : std::min({context_max, context_unless_said, tokens - 1});
 }
 
 std::string words_of_loss(double x) {
@@ -133,8 +157,8 @@ void print(const text_worth& x, const text_question& of, std::ostream& out) {
 
 } // namespace
 
-result<text_worth> worth_of(const text_question& x,
-                            const language_maker& make) {
+result<text_worth> worth_of(const text_question& x, const language_maker& make,
+                            const stage_teller& now) {
   // As the file has it: the same values in less memory.
   auto base = models::open_base(x.model, models::base_storage::as_stored);
   if (!base)
@@ -149,23 +173,18 @@ result<text_worth> worth_of(const text_question& x,
   if (!found_in)
     return tl::make_unexpected(found_in.error());
   const auto* ids = &found_in->ids;
+  const auto context = context_for(x, ids->size(), spec.context);
+  if (!context)
+    return tl::make_unexpected(context.error());
   text_worth out{.base = *base,
                  .by = *by,
-                 .context = x.context > 0 ? x.context
-                                          : std::min<std::size_t>(
-                                            spec.context, context_unless_said),
+                 .context = *context,
                  .tokens = ids->size(),
                  .bytes = found_in->bytes,
                  .decoded_bytes = found_in->decoded_bytes};
-  if (ids->size() <= out.context)
-    return fail(errc::invalid_data,
-                x.text + ": has " + std::to_string(ids->size())
-                  + " tokens, and a window of " + std::to_string(out.context)
-                  + " has one more to foretell; more text or a smaller "
-                    "--context would do");
   const auto windows = std::make_shared<const windows_of_text>(
     models::token_ids{*ids}, out.context,
-    static_cast<std::uint32_t>((*by)->size()));
+    static_cast<std::uint32_t>((*by)->size()), now);
   const auto of_model = [&](const error& e) {
     return fail(e.code, x.model + ": " + e.context);
   };
@@ -194,7 +213,10 @@ exit_code eval_text(const std::string& model, const std::string& text,
                     bool json, streams io) {
   const text_question question{
     .model = model, .text = text, .tokenizer = tokenizer, .context = context};
-  const auto found = worth_of(question, make_torch_language);
+  const auto found =
+    told_while(io.err, "reading the model and the text", [&](const auto& now) {
+      return worth_of(question, make_torch_language, now);
+    });
   if (!found)
     return report(found.error(), json, io);
   if (json)

@@ -12,6 +12,7 @@
 #include "models/objective.hpp"
 #include "node/commands/command.hpp"
 #include "node/task/materials.hpp"
+#include "node/watch/wait_notice.hpp"
 
 namespace troupe::node {
 
@@ -20,8 +21,8 @@ struct text_question {
   std::string model;
   std::string text;
   std::string tokenizer = {}; ///< Empty: the model's own.
-  std::size_t context = 0;    ///< Tokens of a window; 0: the model's, at most
-                              ///< 1,024.
+  std::size_t context = 0;    ///< Tokens of a window; 0: as many as the model
+                              ///< takes and the text has, at most 1,024.
 };
 
 /// What a model foretells of a text: each token but the first, from those
@@ -38,9 +39,11 @@ struct text_worth {
 };
 
 /// Returns `invalid_config` where model, tokenizer and context do not go
-/// together, and `invalid_data` of files and of a text without a whole window.
+/// together, and `invalid_data` of files and of a text without a whole window
+/// of the size that was said, or without a second token.
 [[nodiscard]] result<text_worth> worth_of(const text_question& x,
-                                          const language_maker& make);
+                                          const language_maker& make,
+                                          const stage_teller& now = {});
 
 /// `troupe eval --model PATH --text FILE`.
 exit_code eval_text(const std::string& model, const std::string& text,

@@ -144,8 +144,9 @@ void print(const writing_of_run& x, std::ostream& out) {
 }
 
 result<writing_of_run> kept_writing(const writing_question& x,
-                                    const model_maker& make_model) {
-  auto found = writing_of(x, make_model);
+                                    const model_maker& make_model,
+                                    const stage_teller& now) {
+  auto found = writing_of(x, make_model, now);
   if (!found)
     return found;
   const auto text = to_json(*found, x, false).dump(2) + "\n";
@@ -171,7 +172,8 @@ models::text_scores mean_of(const std::vector<client_writing>& xs) {
 }
 
 result<writing_of_run> writing_of(const writing_question& x,
-                                  const model_maker& make_model) {
+                                  const model_maker& make_model,
+                                  const stage_teller& now) {
   auto run = read_finished_run(x.folder, make_model);
   if (!run)
     return tl::make_unexpected(run.error());
@@ -191,7 +193,7 @@ result<writing_of_run> writing_of(const writing_question& x,
     last = moment.there;
     return result<void>{};
   };
-  if (auto ok = compute_again(*run, make_model, look); !ok)
+  if (auto ok = compute_again(*run, make_model, look, now); !ok)
     return tl::make_unexpected(ok.error());
   auto* writes = site->model->continuations();
   TROUPE_ASSERT(writes != nullptr); // Else it could not learn to describe.
@@ -205,6 +207,9 @@ result<writing_of_run> writing_of(const writing_question& x,
   writing_of_run all{.clients = {}, .mean = {}};
   const auto done = models::for_each_home(
     last, site->at, *site->model, [&](const models::client_at_home& home) {
+      if (now)
+        now("writing what client " + std::to_string(home.own.visit.client.value)
+            + " describes");
       return written_at(home, with).map([&](client_writing found) {
         all.clients.push_back(std::move(found));
       });
@@ -221,7 +226,9 @@ result<writing_of_run> writing_of(const writing_question& x,
 
 exit_code eval_writing(const writing_question& x, const model_maker& make_model,
                        bool in_json, streams io) {
-  const auto found = kept_writing(x, make_model);
+  const auto found = told_while(io.err, reading_a_run, [&](const auto& now) {
+    return kept_writing(x, make_model, now);
+  });
   if (!found)
     return report(found.error(), in_json, io);
   if (in_json) {

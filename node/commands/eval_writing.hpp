@@ -10,6 +10,7 @@
 #include "node/commands/command.hpp"
 #include "node/commands/eval_prompts.hpp"
 #include "node/task/materials.hpp"
+#include "node/watch/wait_notice.hpp"
 
 namespace troupe::node {
 
@@ -42,7 +43,8 @@ models::text_scores mean_of(const std::vector<client_writing>& xs);
 /// where nothing is described, nobody has test rows, or a client's data is
 /// elsewhere.
 [[nodiscard]] result<writing_of_run> writing_of(const writing_question& x,
-                                                const model_maker& make_model);
+                                                const model_maker& make_model,
+                                                const stage_teller& now = {});
 
 /// `troupe eval RUN --writing`
 exit_code eval_writing(const writing_question& x, const model_maker& make_model,

@@ -11,13 +11,16 @@
 #include "core/text.hpp"
 #include "kernels/backend.hpp"
 #include "models/families.hpp"
+#include "models/files.hpp"
 #include "models/safetensors.hpp"
 #include "models/shapes.hpp"
 #include "node/commands/block_words.hpp"
 #include "node/commands/command_line.hpp"
+#include "node/commands/export_blocks.hpp"
 #include "node/commands/export_language.hpp"
 #include "node/commands/put_files.hpp"
 #include "node/config/config.hpp"
+#include "node/config/no_run.hpp"
 #include "node/task/common_values.hpp"
 #include "node/task/inputs.hpp"
 #include "node/task/language.hpp"
@@ -60,6 +63,18 @@ std::vector<block_of_file> blocks_of(const tensor_file& file) {
   return result;
 }
 
+std::string shown_name(const block_of_file& x) {
+  return x.name.empty() ? std::string{models::model_family} : x.name;
+}
+
+std::vector<std::string> names_of(const std::vector<block_of_file>& blocks) {
+  std::vector<std::string> all;
+  for (const auto& x : blocks)
+    if (auto name = shown_name(x); std::ranges::find(all, name) == all.end())
+      all.push_back(std::move(name));
+  return all;
+}
+
 bool is_adapter(const block_of_file& x) {
   return x.name == models::adapter_family
          || x.name.starts_with(std::string{models::adapter_family} + '.');
@@ -93,7 +108,8 @@ result<tensor_file> merged(const experiment& x, const recipe& method,
     return fail(errc::invalid_argument,
                 "method '" + x.method
                   + "' has no shared model with adapters, so there is nothing "
-                    "to merge");
+                    "to merge; "
+                  + some_block_of(names_of(blocks)));
   auto shares = shares_for(mixture, adapters.size());
   if (!shares)
     return tl::unexpected{shares.error()};
@@ -145,14 +161,19 @@ result<tensor_file> merged_over_base(const experiment& x,
     return fail(errc::invalid_argument,
                 "method '" + x.method
                   + "' has no one adapter that all share beside its base, so "
-                    "there is nothing to merge; --block NAME writes what it "
-                    "has");
+                    "there is nothing to merge; "
+                  + some_block_of(names_of(blocks)));
   if (const auto shares = shares_for(mixture, 1); !shares)
     return tl::unexpected{shares.error()};
   common_factors common{.adapter = found->values};
   if (beside != blocks.end())
     common.attention = beside->values;
-  return merged_language(x, common);
+  auto done = merged_language(x, common);
+  const auto names = names_of(blocks);
+  if (!done && !merges(x, names))
+    return fail(done.error().code,
+                done.error().context + "; " + some_block_of(names));
+  return done;
 }
 
 result<tensor_file> merged_of_run(const std::string& folder,
@@ -179,22 +200,14 @@ result<tensor_file> block_of_run(const std::string& folder,
   if (!file)
     return tl::unexpected{file.error()};
   tensor_file out;
-  std::string others;
   for (auto& x : blocks_of(*file)) {
-    const auto name =
-      x.name.empty() ? std::string{models::model_family} : std::move(x.name);
-    if (name != block) {
-      others += (others.empty() ? "" : ", ") + name;
+    if (shown_name(x) != block)
       continue;
-    }
     std::ranges::move(x.tensors, std::back_inserter(out.tensors));
     out.values.insert(out.values.end(), x.values.begin(), x.values.end());
   }
   if (out.tensors.empty())
-    return fail(errc::invalid_argument,
-                "--block: there is no " + in_quotes(block)
-                  + " among what the run learned, which is "
-                  + shortened(others));
+    return fail(errc::invalid_argument, no_block(folder, block));
   if (const auto config = load_config(folder + "/config.toml"))
     out.metadata = words_of_block(config->x, folder, out.tensors);
   return out;
@@ -256,11 +269,12 @@ exit_code export_command(arguments args, streams io) {
   wish.add_to(line);
   if (const auto end = line.parse(args, io))
     return *end;
+  if (!models::is_there(wish.folder + "/config.toml"))
+    return report(error{errc::invalid_data, no_run_in(wish.folder)},
+                  line.json(), io);
   if (!wish.merge && wish.block.empty())
-    return report({.code = "usage",
-                   .what = "nothing says what is to be written",
-                   .hint = "--merged would do, or --block NAME"},
-                  exit_code::usage, line.json(), io);
+    return report(nothing_to_write(wish.folder), exit_code::usage, line.json(),
+                  io);
   const auto out = check_origin(wish).and_then([&] {
     return wish.merge ? merged_of_run(wish.folder, wish.mixture)
                       : block_of_run(wish.folder, wish.block);

@@ -96,7 +96,7 @@ result<models::tensor_file> merged_language(const experiment& x,
     return fail(errc::invalid_argument,
                 "--merged: the run's model says what a row is as a whole, by a "
                 "layer that no file of a language model has; a run that "
-                "foretells tokens would do, or --block NAME");
+                "foretells tokens would do");
   const auto by = tokenizer_for(x);
   if (!by)
     return tl::make_unexpected(by.error());

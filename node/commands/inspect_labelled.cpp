@@ -15,6 +15,7 @@
 #include "models/language/labelled_rows.hpp"
 #include "node/commands/inspect_asked.hpp"
 #include "node/task/labelled.hpp"
+#include "node/watch/wait_notice.hpp"
 
 namespace troupe::node {
 
@@ -128,7 +129,8 @@ json described(const labelled_rows& data) {
 } // namespace
 
 exit_code inspect_labelled(const experiment& x, bool json, streams io) {
-  const auto data = load_labelled(x);
+  const auto data = told_while(io.err, "reading the texts",
+                               [&](const auto&) { return load_labelled(x); });
   if (!data)
     return report(data.error(), json, io);
   if (json)

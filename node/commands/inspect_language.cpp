@@ -12,6 +12,7 @@
 #include "models/language/language_data.hpp"
 #include "node/commands/inspect_labelled.hpp"
 #include "node/task/language.hpp"
+#include "node/watch/wait_notice.hpp"
 
 namespace troupe::node {
 
@@ -77,7 +78,8 @@ json described(const language_data& data) {
 exit_code inspect_language(const experiment& x, bool json, streams io) {
   if (x.data.is_labelled_text())
     return inspect_labelled(x, json, io);
-  const auto data = load_language(x);
+  const auto data = told_while(io.err, "reading the texts",
+                               [&](const auto&) { return load_language(x); });
   if (!data)
     return report(data.error(), json, io);
   if (json)

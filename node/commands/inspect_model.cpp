@@ -14,6 +14,7 @@
 #include "models/language/base.hpp"
 #include "models/language/tokenizer.hpp"
 #include "models/language/weight_files.hpp"
+#include "node/watch/wait_notice.hpp"
 
 namespace troupe::node {
 
@@ -124,7 +125,9 @@ json to_json(const model_seen& x) {
 } // namespace
 
 exit_code inspect_model(const std::string& path, bool json, streams io) {
-  const auto seen = look_at_model(path);
+  const auto seen = told_while(io.err, "reading the model", [&](const auto&) {
+    return look_at_model(path);
+  });
   if (!seen)
     return report(seen.error(), json, io);
   if (json)

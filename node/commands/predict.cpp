@@ -13,6 +13,7 @@
 #include "node/commands/prediction.hpp"
 #include "node/task/finished_run.hpp"
 #include "node/task/unlabelled.hpp"
+#include "node/watch/wait_notice.hpp"
 
 namespace troupe::node {
 
@@ -108,7 +109,9 @@ exit_code predict_command(const model_maker& make_model, arguments args,
            {.required = true});
   if (const auto end = line.parse(args, io))
     return *end;
-  const auto x = predicted(folder, inputs, to, make_model);
+  const auto x = told_while(io.err, reading_a_run, [&](const auto&) {
+    return predicted(folder, inputs, to, make_model);
+  });
   if (!x)
     return report(x.error(), line.json(), io);
   if (line.json())

@@ -81,8 +81,9 @@ result<void> check_predicts(const finished_run& run) {
                   "synthetic examples would do");
   if (run.x.data.is_language() && !run.x.data.foretells_tokens())
     return refuse("the run learned what is known of texts, and nothing answers "
-                  "texts yet; troupe eval RUN says how its models do on those "
-                  "that it has");
+                  "texts yet; its summary.json says how its models do on those "
+                  "that it has, and troupe report "
+                  + run.folder.string() + " shows it");
   if (run.x.data.is_language())
     return refuse("the run learned from texts, and no table or image is like "
                   "them; troupe eval --model FOLDER --text FILE would do");

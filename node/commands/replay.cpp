@@ -8,6 +8,7 @@
 #include "core/text.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/config/config.hpp"
+#include "node/config/no_run.hpp"
 #include "node/replay/replay.hpp"
 
 namespace troupe::node {
@@ -142,6 +143,8 @@ exit_code replay_command(const model_maker& make_model, const host_facts& known,
                    .what = "RUN is no folder: '" + folder + "'",
                    .hint = "troupe run says at its end where its folder is"},
                   exit_code::usage, line.json(), io);
+  if (const auto other = other_than_run(folder); !other.empty())
+    return report(error{errc::invalid_data, other}, line.json(), io);
   const auto loaded = load_config(folder + "/config.toml");
   if (!loaded)
     return report({.code = "invalid_config",

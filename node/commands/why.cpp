@@ -14,6 +14,7 @@
 #include "core/text.hpp"
 #include "models/files.hpp"
 #include "node/commands/command_line.hpp"
+#include "node/config/no_run.hpp"
 #include "node/watch/moment_text.hpp"
 #include "node/watch/status_file.hpp"
 #include "node/watch/waiting.hpp"
@@ -33,11 +34,15 @@ result<json> status_in(const std::string& folder) {
   for (int i = 0; i < 2; ++i) {
     const auto text = models::read_text(path, errc::invalid_data);
     std::error_code failed;
-    if (!text && !std::filesystem::exists(path, failed) && !failed)
+    if (!text && !std::filesystem::exists(path, failed) && !failed) {
+      const auto other = other_than_run(folder);
       return fail(errc::invalid_data,
-                  path
-                    + ": there is no such file; is this the folder of a run, "
-                      "or of a process that joined one?");
+                  other.empty()
+                    ? path
+                        + ": there is no such file; is this the folder of a "
+                          "run, or of a process that joined one?"
+                    : other);
+    }
     if (!text)
       return fail(errc::invalid_data, text.error().context);
     auto found = json::parse(*text);

@@ -7,6 +7,7 @@
 #include "actors/record/names.hpp"
 #include "models/files.hpp"
 #include "node/config/config.hpp"
+#include "node/config/no_run.hpp"
 #include "node/report/routing.hpp"
 
 namespace troupe::node {
@@ -137,8 +138,9 @@ result<run_record> read_run(const fs::path& folder) {
   auto config = text_in(folder / "config.toml");
   if (!config)
     return fail(errc::invalid_data,
-                folder.string()
-                  + " holds no run: there is no config.toml in it");
+                models::is_there(folder / "config.toml")
+                  ? (folder / "config.toml").string() + ": cannot be read"
+                  : no_run_in(folder));
   x.config = std::move(*config);
   if (auto loaded = parse_config({x.config, "config.toml"}))
     x.x = std::move(loaded->x);

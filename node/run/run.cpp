@@ -45,10 +45,7 @@ public:
   // models are made by.
   result<run_summary> perform() {
     if (in_.progress)
-      waiting_.emplace("reading what the run is made of",
-                       [to = in_.progress](const std::string& line) {
-                         *to << line << std::endl;
-                       });
+      waiting_.emplace(reading_a_run, lines_to(*in_.progress));
     if (!in_.resume.empty())
       if (auto ok = open_folder(); !ok)
         return tl::make_unexpected(ok.error());

@@ -1,12 +1,13 @@
 #include "node/task/finished_run.hpp"
 
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include "core/assert.hpp"
 #include "models/families.hpp"
+#include "models/files.hpp"
 #include "node/config/config.hpp"
+#include "node/config/no_run.hpp"
 #include "node/task/inputs.hpp"
 #include "node/task/kept_common.hpp"
 #include "node/task/result_file.hpp"
@@ -18,12 +19,8 @@ namespace fs = std::filesystem;
 namespace {
 
 result<experiment> configuration_in(const fs::path& folder) {
-  std::error_code ignored;
-  if (!fs::exists(folder / "config.toml", ignored))
-    return fail(errc::invalid_data,
-                folder.string()
-                  + " holds no run: there is no config.toml in it; troupe run "
-                    "says at its end where its folder is");
+  if (!models::is_there(folder / "config.toml"))
+    return fail(errc::invalid_data, no_run_in(folder));
   auto loaded = load_config((folder / "config.toml").string());
   if (!loaded)
     return tl::make_unexpected(loaded.error());

@@ -36,7 +36,7 @@ expect 6 "holds no run" predict "$scratch" --data "$scratch/x.csv" --to "$scratc
 expect 2 "--matrix, --routing or --writing is required" eval "$scratch"
 expect 6 "holds no run" eval "$scratch" --matrix
 expect 2 "nothing is said to be scored" eval
-expect 2 "--text is required" eval --model "$scratch"
+expect 2 "--text or --prompts is required" eval --model "$scratch"
 expect 2 "a run is scored, or a model by itself" eval "$scratch" --matrix --model "$scratch"
 expect 3 "is a folder" check-config "$scratch"
 expect 3 "is a folder" run "$scratch" --format json

@@ -37,6 +37,15 @@ PY
 refused 6 "nowhere" eval --model "$texts/nowhere" --text "$scratch/en.txt"
 "$troupe" data inspect "$model" >"$scratch/out" 2>&1 && grep -q "gpt2, 1 layers of 32" "$scratch/out" || fail "a model is not shown"
 
+# Who waits is told for what, and never on stdout.
+for _ in {1..400}; do cat "$scratch/en.txt"; done >"$scratch/long.txt"
+start waits "$troupe" eval --model "$model" --text "$scratch/long.txt" --format json
+says waits "^foretelling window [1-9][0-9]* of [1-9][0-9]*: [1-9][0-9]* s$"
+[ ! -s "$scratch/waits.out" ] || fail "who waits is told so where answers are"
+tell KILL "$process"
+wait "$process" 2>/dev/null || true
+rm "$scratch/long.txt"
+
 run=("$scratch/examples/comigs/languages.toml" --set "users=['de', 'fr']" --set rounds=4 --set evaluate_every=1
   --set batch_size=4 --set learning_rate=0.01 --set own_steps=40 --set router_every=10 --set router_steps=2
   --set test_tokens=600 --set validation_tokens=600)
@@ -73,6 +82,7 @@ ends_with 130 "$process" "a run of language after Ctrl-C"
   --set validation_tokens=600 --folder "$scratch/common" >"$scratch/out" 2>&1 || fail "HOMLoRA does not learn"
 "$troupe" export "$scratch"/common/* --merged --to "$scratch/merged" >"$scratch/out" 2>&1 || fail "its adapter is not merged"
 "$troupe" export "$scratch"/common/* --merged --to "$scratch/merged" >"$scratch/out" 2>&1 || fail "the same is not written again"
+refused 6 "--merged --to FOLDER makes one of it" eval --model "$(echo "$scratch"/common/*)" --text "$scratch/de.txt"
 # It takes the place of no other model, and is of no other base.
 was=$(sha256sum "$model"/* "$scratch"/common/*/model.safetensors)
 refused 1 "model.safetensors is there and is another" export "$(echo "$scratch"/common/*)" --merged --to "$model"

@@ -38,6 +38,16 @@ assert all(x["runs"] == 2 for x in rows.values()), rows
 assert rows["floral sync"]["most"] < 0.05 < 0.3 < rows["fedavg sync"]["least"], rows
 PY
 
+# What is asked of a run says of a sweep where its runs are.
+for words in "report" "why" "replay" "eval --matrix" "eval --routing"; do
+  read -r verb option <<<"$words"
+  code=0
+  # shellcheck disable=SC2086
+  "$troupe" $verb "$whole" $option >"$scratch/out" 2>"$scratch/err" || code=$?
+  [ $code = 6 ] && grep -qF "in folders of $whole/runs, and whose table is $whole/table.md" "$scratch/err" ||
+    fail "troupe $words of a sweep ends with $code"
+done
+
 # A row that cannot be run is found before the first run is made.
 sed 's/^buffered = .*/buffered = ["init=nowhere.safetensors"]/' "$scratch/sweep.toml" >"$scratch/wrong.toml"
 code=0

@@ -44,7 +44,7 @@ made() { # FOLDER SETTINGS…
 
 often=(--set router_every=4 --set router_steps=2)
 made runs "${often[@]}"
-refused 2 "--matrix, --routing or --writing is required" eval "$folder"
+refused 2 "troupe: --routing is required" eval "$folder"
 refused 2 "models are compared, routers looked at, or texts written" eval "$folder" --matrix --routing
 before=$(sha256sum "$folder"/{config.toml,events.jsonl,metrics.jsonl,model.safetensors,summary.json})
 "$troupe" eval "$folder" --routing --format json >"$scratch/first.out" 2>"$scratch/err" || fail "nothing is seen of tokens"
@@ -83,6 +83,8 @@ done
 
 # What has no routers, and what cannot be computed again.
 made pretrained --set method=pretrained
+refused 2 "nothing in this run is for eval" eval "$folder"
+grep -qF "troupe report $folder shows it" "$scratch/err" || fail "nothing says where what models are worth is"
 refused 3 "has no routers" eval "$folder" --routing
 made alone --set training.experts=[1]
 refused 3 "no client of this run has a router" eval "$folder" --routing

@@ -35,15 +35,18 @@ protected:
     const auto run = node::read_finished_run(done->folder, no_model);
     if (!run)
       return tl::make_unexpected(run.error());
-    return node::compute_again(*run, no_model,
-                               [&](const node::replayed_moment&) {
-                                 ++looks_;
-                                 return result<void>{};
-                               });
+    return node::compute_again(
+      *run, no_model,
+      [&](const node::replayed_moment&) {
+        ++looks_;
+        return result<void>{};
+      },
+      [&](const std::string& what) { said_ = what; });
   }
 
   scratch_folder scratch_;
   int looks_ = 0;
+  std::string said_; ///< What it was at last.
 };
 
 } // namespace
@@ -52,6 +55,8 @@ TEST_F(lonely_run_again, is_held_to_its_scores) {
   const auto ok = again({"evaluate_every=2"});
   EXPECT_TRUE(ok) << ok.error().context;
   EXPECT_GT(looks_, 0);
+  EXPECT_THAT(said_,
+              ::testing::MatchesRegex("computing the run again, [0-9]+ %"));
 }
 
 TEST_F(lonely_run_again, is_refused_where_nothing_says_that_it_is_the_run) {

@@ -47,11 +47,13 @@ no_torch(const models::language_config&,
 
 using prompt_list = std::vector<std::vector<std::uint32_t>>;
 
-/// Writes nothing, and notes after what.
+/// Writes nothing, and notes after what. Scores by looking at rows.
 class noting_writer final : public models::objective,
                             public models::model_continuations {
 public:
-  explicit noting_writer(prompt_list& to) : to_(to) {
+  noting_writer(prompt_list& to, std::shared_ptr<const models::token_rows> rows)
+    : to_(to),
+      rows_(std::move(rows)) {
     // nop
   }
 
@@ -80,9 +82,12 @@ public:
     return 0.0;
   }
 
-  result<models::scores> evaluate(models::split,
-                                  std::span<const std::uint32_t>) override {
-    return models::scores{};
+  result<models::scores>
+  evaluate(models::split part, std::span<const std::uint32_t> which) override {
+    std::vector<std::int32_t> ids(rows_->context()), targets(ids.size());
+    for (const auto row : which)
+      rows_->read(part, row, ids, targets);
+    return models::scores{.count = which.size()};
   }
 
   std::vector<float> initial_parameters(std::uint64_t) override {
@@ -110,8 +115,18 @@ public:
 
 private:
   prompt_list& to_;
+  std::shared_ptr<const models::token_rows> rows_;
   models::tensor_list none_;
 };
+
+node::language_maker noting(prompt_list& to) {
+  return [&to](const models::language_config&,
+               std::shared_ptr<const models::language_base>,
+               std::shared_ptr<const models::token_rows> rows)
+           -> result<std::unique_ptr<models::objective>> {
+    return std::make_unique<noting_writer>(to, std::move(rows));
+  };
+}
 
 struct eval_of_a_text : ::testing::Test {
   std::string model(const models::language_spec& x) const {
@@ -158,7 +173,10 @@ TEST(eval_command, scores_a_run_or_a_model) {
   }
   EXPECT_THAT(misuse({"runs/1", "--routing", "--model", "m"}),
               HasSubstr("a run is scored, or a model by itself"));
-  EXPECT_THAT(misuse({"--model", "m"}), HasSubstr("--text is required"));
+  EXPECT_THAT(misuse({"--model", "m"}),
+              HasSubstr("--text or --prompts is required"));
+  EXPECT_THAT(misuse({"--model", "m", "--context", "8"}),
+              HasSubstr("--text is required"));
   EXPECT_THAT(misuse({"--text", "t"}), HasSubstr("--model is required"));
   EXPECT_THAT(misuse({"--context", "8"}), HasSubstr("--model is required"));
   EXPECT_THAT(misuse({"--prompts", "p"}), HasSubstr("--model is required"));
@@ -248,10 +266,37 @@ TEST_F(eval_of_a_text, needs_a_whole_window) {
                      .tokenizer = "bytes",
                      .context = 8}),
             folder + ": there is no torch here");
-  // As long as the model takes where nothing is said.
-  EXPECT_THAT(
-    refusal({.model = folder, .text = file("123456789"), .tokenizer = "bytes"}),
-    HasSubstr("a window of 16 has one more"));
+}
+
+// As long as the model takes, and as the text is, where nothing is said.
+TEST_F(eval_of_a_text, has_windows_no_longer_than_the_text) {
+  struct row {
+    std::string text;
+    std::size_t said, context;
+  };
+  const std::vector<row> rows{{"12", 0, 1},
+                              {"123456789", 0, 8},
+                              {"123456789", 4, 4},
+                              {std::string(16, 'x'), 0, 15},
+                              {std::string(17, 'x'), 0, 16},
+                              {std::string(40, 'x'), 0, 16}};
+  const auto folder = model(troupe::test::small_gpt2());
+  prompt_list none;
+  for (const auto& x : rows) {
+    const auto found = node::worth_of({.model = folder,
+                                       .text = file(x.text),
+                                       .tokenizer = "bytes",
+                                       .context = x.said},
+                                      noting(none));
+    ASSERT_TRUE(found) << found.error().context;
+    EXPECT_EQ(found->context, x.context) << x.text << ' ' << x.said;
+  }
+  for (const auto& [text, tokens] :
+       {std::pair{"", "0 tokens"}, std::pair{"1", "1 token"}})
+    EXPECT_EQ(
+      refusal({.model = folder, .text = file(text), .tokenizer = "bytes"}),
+      at.path() + "/text: has " + tokens
+        + ", and none is foretold but from one before it; more text would do");
 }
 
 // Its ids are below the model's, so figures would come out.
@@ -292,44 +337,6 @@ TEST_F(eval_of_a_text, names_what_is_not_there) {
     HasSubstr("/no text"));
 }
 
-TEST(prompts, are_lines) {
-  const auto found = node::parse_prompts("p", "one two\r\n\n  \n three");
-  ASSERT_TRUE(found) << found.error().context;
-  ASSERT_EQ(found->size(), 2u);
-  EXPECT_EQ(found->at(0).text, "one two");
-  EXPECT_EQ(found->at(0).line, 1u);
-  EXPECT_EQ(found->at(1).text, " three");
-  EXPECT_EQ(found->at(1).line, 4u);
-  EXPECT_TRUE(found->at(1).meant.empty());
-}
-
-TEST(prompts, are_objects_in_a_jsonl) {
-  const auto found = node::parse_prompts(
-    "p.jsonl", R"({"prompt": "one", "meant": ["1", "I"], "of": 7}
-{"prompt": ""})");
-  ASSERT_TRUE(found) << found.error().context;
-  ASSERT_EQ(found->size(), 2u);
-  EXPECT_EQ(found->at(0).text, "one");
-  EXPECT_EQ(found->at(0).meant, (std::vector<std::string>{"1", "I"}));
-  EXPECT_EQ(found->at(1).text, "");
-}
-
-TEST(prompts, are_refused_by_their_line) {
-  for (const std::string line : {"one", "{}", "[]", R"({"prompt": 7})",
-                                 R"({"prompt": "x", "meant": "y"})",
-                                 R"({"prompt": "x", "meant": [7]})"}) {
-    const auto found =
-      node::parse_prompts("p.jsonl", "{\"prompt\": \"x\"}\n" + line);
-    ASSERT_FALSE(found) << line;
-    EXPECT_EQ(found.error().context,
-              "p.jsonl:2: is no prompt; {\"prompt\": \"…\"} would do, with "
-              "\"meant\": [\"…\"] beside it or without");
-  }
-  const auto none = node::parse_prompts("p", "\n \n");
-  ASSERT_FALSE(none);
-  EXPECT_EQ(none.error().context, "p: has no prompt; a line of text would do");
-}
-
 TEST_F(eval_of_a_text, goes_on_behind_what_its_tokenizer_puts_before) {
   auto tokenizer = byte_level_json({{"h", "e"}});
   add_token(tokenizer, "<s>", 257, true);
@@ -341,18 +348,33 @@ TEST_F(eval_of_a_text, goes_on_behind_what_its_tokenizer_puts_before) {
   const auto path = at.path() + "/tokenizer.json";
   std::ofstream{path} << tokenizer.dump();
   prompt_list prompts;
-  const auto found =
-    node::texts_of({.model = model(troupe::test::small_gpt2()),
-                    .prompts = file("hey\na"),
-                    .tokenizer = path},
-                   [&](const models::language_config&,
-                       std::shared_ptr<const models::language_base>,
-                       std::shared_ptr<const models::token_rows>)
-                     -> result<std::unique_ptr<models::objective>> {
-                     return std::make_unique<noting_writer>(prompts);
-                   });
+  const auto found = node::texts_of({.model = model(troupe::test::small_gpt2()),
+                                     .prompts = file("hey\na"),
+                                     .tokenizer = path},
+                                    noting(prompts));
   ASSERT_TRUE(found) << found.error().context;
   EXPECT_EQ(prompts, (prompt_list{{257, 256, 'y'}, {257, 'a'}}));
+}
+
+TEST_F(eval_of_a_text, says_what_it_is_at) {
+  prompt_list prompts;
+  std::vector<std::string> said;
+  const auto now = [&](const std::string& what) { said.push_back(what); };
+  const auto folder = model(troupe::test::small_gpt2());
+  EXPECT_TRUE(node::worth_of({.model = folder,
+                              .text = file("12345678901"),
+                              .tokenizer = "bytes",
+                              .context = 4},
+                             noting(prompts), now));
+  EXPECT_EQ(said, (std::vector<std::string>{"foretelling window 1 of 3",
+                                            "foretelling window 2 of 3",
+                                            "foretelling window 3 of 3"}));
+  said.clear();
+  EXPECT_TRUE(node::texts_of(
+    {.model = folder, .prompts = file("a\nb\n"), .tokenizer = "bytes"},
+    noting(prompts), now));
+  EXPECT_EQ(said, (std::vector<std::string>{"writing after prompt 1 of 2",
+                                            "writing after prompt 2 of 2"}));
 }
 
 TEST_F(eval_of_a_text, looks_at_prompts_before_a_model) {

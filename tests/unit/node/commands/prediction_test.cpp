@@ -20,7 +20,7 @@ std::string refusal_of(models::text_task task) {
   auto values = models::safetensors_file::open(path);
   EXPECT_TRUE(values);
   finished_run run{
-    .folder = folder.path(), .x = {}, .work = {}, .values = std::move(*values)};
+    .folder = "runs/1", .x = {}, .work = {}, .values = std::move(*values)};
   run.x.data.kind = data_options::format::language;
   run.x.data.text_task = task;
   const auto ok = check_predicts(run);
@@ -41,8 +41,8 @@ TEST(prediction, of_labelled_texts_is_not_there_yet) {
   for (const auto task : {models::text_task::classify, models::text_task::span})
     EXPECT_EQ(refusal_of(task),
               "the run learned what is known of texts, and nothing answers "
-              "texts yet; troupe eval RUN says how its models do on those that "
-              "it has");
+              "texts yet; its summary.json says how its models do on those "
+              "that it has, and troupe report runs/1 shows it");
 }
 
 } // namespace troupe::node::prediction_test

@@ -305,7 +305,9 @@ TEST_F(common_model_run, its_blocks_are_exported_under_names_of_a_model) {
                         "which is gate, model.0, model.1"));
   const auto nothing = exports({done.folder, "--to", to});
   EXPECT_EQ(nothing.first, node::exit_code::usage);
-  EXPECT_THAT(nothing.second, HasSubstr("--merged would do, or --block NAME"));
+  EXPECT_THAT(nothing.second,
+              HasSubstr("--block NAME would do, of gate, model.0, model.1, "
+                        "common"));
 }
 
 } // namespace troupe::test

@@ -170,7 +170,9 @@ TEST_F(exported, refuses_what_cannot_be_merged) {
   EXPECT_FALSE(std::filesystem::exists(to()));
   const auto plain = exports(
     {folder_after({"method=fedavg", "rounds=2"}), "--merged", "--to", to()});
-  EXPECT_THAT(plain.err, ::testing::HasSubstr("there is nothing to merge"));
+  EXPECT_THAT(plain.err,
+              ::testing::HasSubstr("there is nothing to merge; --block NAME "
+                                   "would do, of model"));
   const auto none = exports({scratch_.path(), "--merged", "--to", to()});
   EXPECT_NE(none.how, node::exit_code::ok);
 }

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <future>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,36 @@ TEST(wait_notice, says_what_is_waited_for_again_and_again) {
   }
   EXPECT_EQ(said[0].substr(0, said[0].size() - 3), "reading: ");
   EXPECT_EQ(said[0].substr(said[0].size() - 2), " s");
+}
+
+TEST(wait_notice, says_what_is_being_done_now) {
+  std::promise<void> heard;
+  bool is_heard = false;
+  {
+    node::wait_notice testee{"reading",
+                             [&](const std::string& line) {
+                               if (!is_heard && line.starts_with("writing: "))
+                                 heard.set_value();
+                               is_heard = line.starts_with("writing: ");
+                             },
+                             std::chrono::milliseconds{1}};
+    testee.now("writing");
+    ASSERT_EQ(heard.get_future().wait_for(std::chrono::seconds{10}),
+              std::future_status::ready)
+      << "nobody hears of what comes next";
+  }
+}
+
+TEST(wait_notice, ends_with_what_people_wait_for) {
+  std::ostringstream said;
+  const auto found = node::told_while(said, "reading", [](const auto& now) {
+    now("writing");
+    return 7;
+  });
+  EXPECT_EQ(found, 7);
+  EXPECT_EQ(said.str(), "");
+  node::lines_to(said)("reading: 2 s");
+  EXPECT_EQ(said.str(), "reading: 2 s\n");
 }
 
 TEST(wait_notice, says_nothing_of_what_is_done_at_once) {
