@@ -117,10 +117,10 @@ public:
     if (how_.task == text_task::classify)
       if (auto ok = read_second(*found, to, x); !ok)
         return ok;
-    if (const auto* source = text_at(*found, "source"); source != nullptr)
-      x.source = '=' + *source;
-    to.push_back(std::move(x));
-    return {};
+    return said_source(*found, where_).map([&](std::string source) {
+      x.source = std::move(source);
+      to.push_back(std::move(x));
+    });
   }
 
 private:

@@ -68,6 +68,32 @@ TEST_F(labelled_lines, have_a_text_and_its_class) {
   EXPECT_EQ(users().size(), 1u);
 }
 
+TEST_F(labelled_lines, say_a_source_by_a_number) {
+  struct line {
+    text_task task;
+    std::string begins;
+  };
+  const line all[] = {
+    {text_task::classify, R"({"text": "a", "label": "x", "source": )"},
+    {text_task::span, R"({"text": "a", "question": "q", "source": )"},
+    {text_task::describe, R"({"before": "b", "text": "a", "source": )"}};
+  for (const auto& x : all) {
+    from.task = x.task;
+    write("a", x.begins + "7}\n" + x.begins + "\"7\"}\n" + x.begins + "null}");
+    const auto found = users();
+    ASSERT_EQ(found.size(), 1u);
+    ASSERT_EQ(found[0].texts.size(), 3u);
+    EXPECT_EQ(found[0].texts[0].source, "=7");
+    EXPECT_EQ(found[0].texts[1].source, "=7");
+    EXPECT_EQ(found[0].texts[2].source, "");
+    for (const std::string wrong : {"1.5", "-1", "true", "[7]"})
+      EXPECT_EQ(refusal(x.task, x.begins + wrong + "}"),
+                at.path() + "/a.jsonl:1: has " + wrong
+                  + " under 'source'; a text or a whole number from 0 to "
+                    "18446744073709551615 would do, or no such key");
+  }
+}
+
 TEST_F(labelled_lines, have_their_class_under_another_key) {
   from.label = "section";
   write("a", "{\"text\": \"one\", \"section\": \"libs\", \"label\": 1}");
