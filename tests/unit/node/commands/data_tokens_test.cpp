@@ -224,6 +224,20 @@ TEST_F(data_tokens_command, leaves_a_tokenizer_that_is_there) {
                            "without would do\n");
 }
 
+TEST_F(data_tokens_command, learns_nothing_where_nothing_stands_twice) {
+  put("texts/a.txt", "");
+  const auto to = folder.path() + "/made";
+  for (const auto& path :
+       {put("empty.txt", ""), put("letter.txt", "a"), put("words.txt", "a bc"),
+        put("empty.jsonl", ""), folder.path() + "/texts"}) {
+    const auto x = run_data({"tokenizer", path, "--to", to});
+    EXPECT_EQ(x.how, exit_code::data) << path;
+    EXPECT_EQ(x.err, "troupe: " + path
+                       + ": nothing stands twice in it; more text would do\n");
+    EXPECT_FALSE(std::filesystem::exists(to)) << path;
+  }
+}
+
 TEST_F(data_tokens_command, learns_nothing_where_there_is_no_text) {
   put("texts/.hidden", "a");
   const auto x = run_data(
