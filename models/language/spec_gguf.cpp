@@ -220,7 +220,9 @@ result<language_spec> parse_spec(const gguf_header& header,
   const auto* kind = header.text("general.architecture");
   metadata in{header, kind ? *kind : "", origin};
   if (kind == nullptr) {
-    in.keys.refuse("general.architecture", "is not there",
+    in.keys.refuse("general.architecture",
+                   in.keys.has("general.architecture") ? "is no text"
+                                                       : "is not there",
                    "\"llama\", \"gpt2\" or \"bert\"");
     return in.keys.end({});
   }

@@ -291,6 +291,10 @@ TEST(language_spec, of_gguf_is_refused_where_it_is_another_function) {
   EXPECT_EQ(refusal(parse_spec(gguf_header{}, "m.gguf")),
             "m.gguf: 'general.architecture' is not there; \"llama\", \"gpt2\" "
             "or \"bert\" would do");
+  x.values["general.architecture"] = std::uint64_t{7};
+  EXPECT_EQ(refusal(parse_spec(x, "m.gguf")),
+            "m.gguf: 'general.architecture' is no text; \"llama\", \"gpt2\" or "
+            "\"bert\" would do");
 }
 
 TEST(language_spec, of_gguf_takes_nothing_for_a_constant) {
