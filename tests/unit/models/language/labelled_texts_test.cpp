@@ -143,6 +143,35 @@ TEST_F(labelled_lines, say_where_an_answer_stands) {
   EXPECT_EQ(all[0].texts[2].begin, all[0].texts[2].end);
 }
 
+TEST_F(labelled_lines, are_refused_with_the_place_that_they_say) {
+  const auto said = [&](const std::string& begin) {
+    return refusal(
+      text_task::span,
+      "{\"text\": \"ä b\", \"question\": \"q\", \"answer\": \"b\", "
+      "\"begin\": "
+        + begin + "}");
+  };
+  const auto at_line = at.path() + "/a.jsonl:1: ";
+  for (const std::string begin : {"\"2\"", "1.5", "-1", "true", "[2]"})
+    EXPECT_EQ(said(begin), at_line + "has " + begin
+                             + " under 'begin'; how many letters of the text "
+                               "stand before its answer, a whole number, or no "
+                               "such key would do");
+  const std::pair<std::string, std::string> elsewhere[] = {
+    {"0", "0 letters"},
+    {"1", "1 letter"},
+    {"3", "3 letters"},
+    {"99", "99 letters"}};
+  for (const auto& [begin, told] : elsewhere)
+    EXPECT_EQ(said(begin),
+              at_line
+                + "has the answer 'b', which its text has elsewhere than "
+                  "behind "
+                + told + ", as its 'begin' says; 2, or no 'begin', would do");
+  for (const std::string begin : {"2", "null"})
+    EXPECT_EQ(said(begin), "read");
+}
+
 TEST_F(labelled_lines, have_all_answers_that_would_do) {
   from.task = text_task::span;
   write("a", "{\"text\": \"a b\", \"question\": \"q\", \"answer\": \"b\", "
@@ -208,10 +237,6 @@ TEST_F(labelled_lines, are_refused_by_their_number) {
             path
               + ":1: has the answer 'y', which its text does not have "
                 "there; words of the text, or no answer, would do");
-  EXPECT_THAT(refusal(text_task::span,
-                      "{\"text\": \"x y\", \"question\": \"q\", "
-                      "\"answer\": \"y\", \"begin\": 99}"),
-              HasSubstr("which its text does not have there"));
   for (const auto* answer :
        {"5", "[\"x\"]", "false", "{\"text\": [\"x\"], \"answer_start\": [0]}"})
     EXPECT_EQ(refusal(text_task::span,
