@@ -50,7 +50,8 @@ struct json::builder {
   std::vector<json*> open{}; ///< Lists and objects that have not ended.
   std::string name{};        ///< Of what comes next in an object.
   std::string problem{};
-  std::size_t end = 0; ///< Bytes until it is no JSON; 0: it is.
+  std::size_t end = 0;    ///< Bytes until it is no JSON; 0: it is.
+  bool keys_once = false; ///< An object that has one twice ends it.
 
   json* put(json x) {
     if (open.empty()) {
@@ -115,7 +116,19 @@ struct json::builder {
   }
 
   bool end_object() {
-    return leave();
+    return (!keys_once || has_keys_once()) && leave();
+  }
+
+  bool has_keys_once() {
+    std::vector<std::string_view> keys;
+    for (const auto& [key, x] : std::get<members>(open.back()->value_))
+      keys.emplace_back(key);
+    std::ranges::sort(keys);
+    const auto twice = std::ranges::adjacent_find(keys);
+    if (twice == keys.end())
+      return true;
+    problem = "it has " + in_quotes(shortened(*twice)) + " twice";
+    return false;
   }
 
   bool start_array(std::size_t) {
@@ -145,6 +158,7 @@ result<json> json::parse_line(std::string_view text) {
   if (!is_utf8(text))
     return fail(errc::invalid_data, "it is no UTF-8");
   builder made;
+  made.keys_once = true;
   if (nlohmann::json::sax_parse(text.begin(), text.end(), &made))
     return std::move(made.top);
   return fail(errc::invalid_data, made.end == 0

@@ -77,7 +77,8 @@ public:
   [[nodiscard]] static result<json> parse(std::string_view text);
 
   /// Of one line of a file: the error says what it is, for who writes such
-  /// lines.
+  /// lines. A key that an object has twice is refused: nobody knows which of
+  /// the two is meant.
   [[nodiscard]] static result<json> parse_line(std::string_view text);
 
   /// An object if each item is a pair of a text and something else: {{"a", 1}};

@@ -1,6 +1,7 @@
 #include "models/files.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -81,6 +82,28 @@ result<void> refuse_strange(const std::filesystem::path& path) {
                 + ", which is not replaced; another name would do");
 }
 
+/// The kernel's files say that they have no bytes, and have some.
+result<std::vector<std::byte>> read_to_end(int fd,
+                                           const std::filesystem::path& path,
+                                           errc code, std::uint64_t bytes_max) {
+  std::vector<std::byte> bytes;
+  std::array<std::byte, 1 << 16> part{};
+  for (;;) {
+    const auto n = ::read(fd, part.data(), part.size());
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0)
+      return fail_errno(code, path, "read the file");
+    if (n == 0)
+      return bytes;
+    bytes.insert(bytes.end(), part.begin(), part.begin() + n);
+    if (bytes.size() > bytes_max)
+      return fail(code, path.string() + ": has more than "
+                          + std::to_string(bytes_max)
+                          + " bytes, and no more are read");
+  }
+}
+
 } // namespace
 
 result<opened_file> open_file(const std::filesystem::path& path, errc code,
@@ -116,6 +139,8 @@ result<std::vector<std::byte>> read_file(const std::filesystem::path& path,
   if (!opened)
     return tl::make_unexpected(opened.error());
   const descriptor fd{opened->fd};
+  if (opened->bytes == 0)
+    return read_to_end(fd.get(), path, code, bytes_max);
   std::vector<std::byte> bytes(static_cast<std::size_t>(opened->bytes));
   std::size_t have = 0;
   while (have < bytes.size()) {

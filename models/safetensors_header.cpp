@@ -141,8 +141,10 @@ result<std::size_t> header_length(std::span<const std::byte> first,
   if (length > file_bytes - header_text_at)
     return fail_at(origin,
                    "announces a header of " + std::to_string(length)
-                     + " bytes, which cannot be there; it is damaged or not "
-                       "a safetensors file");
+                     + " bytes behind its first 8, and the file has "
+                     + std::to_string(file_bytes)
+                     + "; it is cut off, or not a safetensors file: fetch the "
+                       "file again");
   if (length > most)
     return fail_at(origin, "has a header of " + std::to_string(length)
                              + " bytes, and at most " + std::to_string(most)

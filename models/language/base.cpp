@@ -238,6 +238,10 @@ read_base(const std::filesystem::path& path, base_storage how) {
     const auto source = tensor.source(files.format());
     const auto& name = source.name.empty() ? tensor.what.name : source.name;
     const auto* stored = find_source(files, source);
+    if (stored == nullptr && is_left_out(files, source))
+      return refused(files, name,
+                     "is of whole numbers or bools, which are no weights; F32, "
+                     "F16 or BF16 would do");
     if (stored == nullptr)
       return refused(files, name,
                      "is not there, which " + describe(*spec)

@@ -183,11 +183,12 @@ result<void> add_line(const std::string& where, const std::string& number,
     return fail_at(where, "is no document"
                             + (found ? "" : ": " + found.error().context)
                             + "; {\"text\": \"…\"} would do");
-  const auto* source = found->find("source");
-  if (source != nullptr && source->text() == nullptr)
-    return fail_at(where, "'source' is no text; a name would do");
+  auto source = said_source(*found, where);
+  if (!source)
+    return tl::make_unexpected(source.error());
   // One of its own has a name that no other says.
-  add_document(to, *text->text(), source ? "=" + *source->text() : number);
+  add_document(to, *text->text(),
+               source->empty() ? number : std::move(*source));
   return {};
 }
 
@@ -235,6 +236,20 @@ names_of_users(const std::filesystem::path& folder) {
       names.push_back(name);
     return names;
   });
+}
+
+result<std::string> said_source(const json& line, std::string_view where) {
+  const auto* found = line.find("source");
+  if (found == nullptr || found->dump() == "null")
+    return std::string{};
+  if (const auto* name = found->text())
+    return '=' + *name;
+  // Corpora number their articles.
+  if (const auto number = found->count())
+    return '=' + std::to_string(*number);
+  return fail_at(where, "has " + shortened(found->dump())
+                          + " under 'source'; a text or a whole number from 0 "
+                            "to 18446744073709551615 would do, or no such key");
 }
 
 bool has_texts_as_lines(const std::filesystem::path& file) {

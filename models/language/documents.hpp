@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "core/json.hpp"
 #include "core/result.hpp"
 
 namespace troupe::models {
@@ -38,6 +40,12 @@ names_of_users(const std::filesystem::path& folder);
 [[nodiscard]] result<std::vector<user_text>>
 read_users(const std::filesystem::path& folder,
            const std::vector<std::string>& users);
+
+/// What a line of a .jsonl says that its source is, '=' before it: a text, or a
+/// whole number, which is the text of its digits. Empty: it says none. Returns
+/// `invalid_data`, naming `where`.
+[[nodiscard]] result<std::string> said_source(const json& line,
+                                              std::string_view where);
 
 /// By its name: it is a .jsonl.
 bool has_texts_as_lines(const std::filesystem::path& file);

@@ -79,6 +79,12 @@ std::optional<std::size_t> byte_at_letter(std::string_view text,
   return std::nullopt;
 }
 
+std::size_t letters_in(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(text, [](char x) {
+    return (static_cast<unsigned char>(x) & 0xc0) != 0x80;
+  }));
+}
+
 /// Reads the lines of one file.
 class labelled_reader {
 public:
@@ -117,10 +123,10 @@ public:
     if (how_.task == text_task::classify)
       if (auto ok = read_second(*found, to, x); !ok)
         return ok;
-    if (const auto* source = text_at(*found, "source"); source != nullptr)
-      x.source = '=' + *source;
-    to.push_back(std::move(x));
-    return {};
+    return said_source(*found, where_).map([&](std::string source) {
+      x.source = std::move(source);
+      to.push_back(std::move(x));
+    });
   }
 
 private:
@@ -206,21 +212,42 @@ private:
     if (answer == nullptr || answer->empty())
       return read_others(in, to);
     to.meant.push_back(*answer);
-    auto at = to.text.find(*answer);
-    if (const auto* place = in.find("begin"); place != nullptr) {
-      const auto letter = place->count();
-      const auto byte =
-        letter ? byte_at_letter(to.text, *letter) : std::nullopt;
-      at = byte ? *byte : std::string::npos;
-    }
-    if (at == std::string::npos
-        || to.text.compare(at, answer->size(), *answer) != 0)
-      return fail_at(where_, "has the answer " + in_quotes(shortened(*answer))
-                               + ", which its text does not have there; words "
-                                 "of the text, or no answer, would do");
-    to.begin = at;
-    to.end = at + answer->size();
+    const auto at = place_of(in, to.text, *answer);
+    if (!at)
+      return tl::make_unexpected(at.error());
+    to.begin = *at;
+    to.end = *at + answer->size();
     return read_others(in, to);
+  }
+
+  /// The byte at which an answer begins.
+  result<std::size_t> place_of(const json& in, const std::string& text,
+                               const std::string& answer) const {
+    const auto has_answer =
+      "has the answer " + in_quotes(shortened(answer)) + ", which its text ";
+    const auto first = text.find(answer);
+    if (first == text.npos)
+      return fail_at(where_, has_answer
+                               + "does not have there; words of the text, or "
+                                 "no answer, would do");
+    const auto* said = in.find("begin");
+    if (said == nullptr || said->dump() == "null")
+      return first;
+    const auto letter = said->count();
+    if (!letter)
+      return fail_at(where_, "has " + shortened(said->dump())
+                               + " under 'begin'; how many letters of the text "
+                                 "stand before its answer, a whole number, or "
+                                 "no such key would do");
+    const auto byte = byte_at_letter(text, *letter);
+    if (byte && text.compare(*byte, answer.size(), answer) == 0)
+      return *byte;
+    return fail_at(
+      where_,
+      has_answer + "has elsewhere than behind " + std::to_string(*letter)
+        + (*letter == 1 ? " letter" : " letters") + ", as its 'begin' says; "
+        + std::to_string(letters_in(std::string_view{text}.substr(0, first)))
+        + ", or no 'begin', would do");
   }
 
   result<void> read_others(const json& in, labelled_text& to) const {

@@ -59,7 +59,7 @@ struct labelled_files {
 ///     letters of the text stand before it (else it is the first such), and
 ///     "answers", a list of texts that would do as well;
 ///   describe: "before", "text".
-/// "source" may stand in all of them, and the label too. A label is a text or a
+/// "source" may stand in all of them, and the label too. Either is a text or a
 /// whole number, and a part "train", "validation" or "test". Returns
 /// `invalid_data`, naming file and line, or where a key of parts is on no line.
 /// @pre the task is

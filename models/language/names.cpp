@@ -26,12 +26,28 @@ constexpr std::array<renaming, 6> older{
   renaming{"cls.predictions.transform.", "lm_predictions.lm_head."},
   renaming{"cls.predictions.bias", "lm_predictions.lm_head.bias"}};
 
-const stored_tensor* find_without_prefix(const weight_files& in,
-                                         const std::string& name) {
-  if (const auto* found = in.find(name))
-    return found;
-  const auto own = without_model(name);
-  return own.size() < name.size() ? in.find(own) : nullptr;
+/// What a file may call it, the likeliest first.
+std::vector<std::string> names_of(const tensor_source& x, weights_format from) {
+  std::vector<std::string> all;
+  const auto add = [&](const std::string& name) {
+    all.push_back(name);
+    const auto own = without_model(name);
+    if (own.size() < name.size())
+      all.emplace_back(own);
+  };
+  if (!x.name.empty())
+    add(x.name);
+  if (from == weights_format::gguf)
+    return all;
+  for (const auto& [now, before] : older) {
+    const auto at = x.name.find(now);
+    if (at == x.name.npos)
+      continue;
+    auto other = x.name;
+    other.replace(at, now.size(), before);
+    add(other);
+  }
+  return all;
 }
 
 bool has(std::string_view text, std::string_view part) noexcept {
@@ -67,22 +83,17 @@ tensor_source source_of(const language_spec& x, weights_format from,
 
 const stored_tensor* find_source(const weight_files& in,
                                  const tensor_source& x) {
-  if (x.name.empty())
-    return nullptr;
-  if (const auto* found = find_without_prefix(in, x.name))
-    return found;
-  if (in.format() == weights_format::gguf)
-    return nullptr;
-  for (const auto& [now, before] : older) {
-    const auto at = x.name.find(now);
-    if (at == x.name.npos)
-      continue;
-    auto other = x.name;
-    other.replace(at, now.size(), before);
-    if (const auto* found = find_without_prefix(in, other))
+  for (const auto& name : names_of(x, in.format()))
+    if (const auto* found = in.find(name))
       return found;
-  }
   return nullptr;
+}
+
+bool is_left_out(const weight_files& in, const tensor_source& x) {
+  return std::ranges::any_of(
+    names_of(x, in.format()), [&](const std::string& name) {
+      return std::ranges::binary_search(in.left_out(), name);
+    });
 }
 
 bool is_of_attention(const language_spec& x, std::string_view tensor) noexcept {

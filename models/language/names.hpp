@@ -41,6 +41,9 @@ std::string_view without_model(std::string_view name) noexcept;
 const stored_tensor* find_source(const weight_files& in,
                                  const tensor_source& x);
 
+/// Whether that tensor is there, and of whole numbers or bools.
+bool is_left_out(const weight_files& in, const tensor_source& x);
+
 /// Where each tensor of a network stands in tensors_of, so that no name is
 /// looked up again.
 struct layer_places {

@@ -67,13 +67,21 @@ result<split_step> metaspace(const json& x, std::string_view origin) {
     }};
 }
 
-result<split_step> split_by_pattern(const json& x, std::string_view origin) {
+result<cut_rule> rule_in(const json& x, std::string_view origin) {
   const auto name = text_in(x, "behavior", "Isolated");
-  const auto rule = cut_rule_of(name);
+  if (const auto rule = cut_rule_of(name))
+    return *rule;
+  return refuse_kind("pre_tokenizer " + std::string{type_of(x)}
+                       + " with a behavior",
+                     name, origin,
+                     "Isolated, Removed, MergedWithPrevious, MergedWithNext "
+                     "or Contiguous");
+}
+
+result<split_step> split_by_pattern(const json& x, std::string_view origin) {
+  const auto rule = rule_in(x, origin);
   if (!rule)
-    return refuse_kind("pre_tokenizer Split with a behavior", name, origin,
-                       "Isolated, Removed, MergedWithPrevious, MergedWithNext "
-                       "or Contiguous");
+    return tl::unexpected{rule.error()};
   auto pattern = pattern_in(x, origin);
   if (!pattern)
     return tl::unexpected{std::move(pattern.error())};
@@ -116,9 +124,8 @@ result<split_step> split_in(const json& x, std::string_view origin) {
       {.rule = flag_in(x, "individual_digits", false) ? cut_rule::isolated
                                                       : cut_rule::contiguous});
   if (kind == "Punctuation")
-    return cut_at(is_punctuation,
-                  {.rule = cut_rule_of(text_in(x, "behavior", "Isolated"))
-                             .value_or(cut_rule::isolated)});
+    return rule_in(x, origin).map(
+      [](cut_rule rule) { return cut_at(is_punctuation, {.rule = rule}); });
   return refuse_kind("pre_tokenizer", kind, origin, known_splits);
 }
 

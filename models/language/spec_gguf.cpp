@@ -127,6 +127,13 @@ language_spec sizes_of(metadata& in, const gguf_header& header,
   x.layers = keys.count(in("block_count"));
   x.heads = keys.count(in("attention.head_count"));
   x.key_heads = keys.count_or(in("attention.head_count_kv"), x.heads);
+  // Else who reads on would take it for an error of what follows from it.
+  if (!keys.has(in("attention.key_length")) && x.width % x.heads != 0)
+    keys.refuse(in("attention.head_count"),
+                "is " + std::to_string(x.heads) + ", and as many heads of "
+                  + std::to_string(x.width / x.heads) + " are not the width of "
+                  + std::to_string(x.width),
+                "as many as divide it");
   x.head_width = keys.count_or(in("attention.key_length"), x.width / x.heads);
   if (keys.count_or(in("attention.value_length"), x.head_width) != x.head_width)
     keys.refuse(in("attention.value_length"), "is not 'attention.key_length'",
@@ -242,7 +249,9 @@ result<language_spec> parse_spec(const gguf_header& header,
   const auto* kind = header.text("general.architecture");
   metadata in{header, kind ? *kind : "", origin};
   if (kind == nullptr) {
-    in.keys.refuse("general.architecture", "is not there",
+    in.keys.refuse("general.architecture",
+                   in.keys.has("general.architecture") ? "is no text"
+                                                       : "is not there",
                    "\"llama\", \"gpt2\" or \"bert\"");
     return in.keys.end({});
   }

@@ -24,8 +24,18 @@ std::string key(std::string_view name) {
   return "tokenizer.ggml." + std::string{name};
 }
 
+/// Of what is there, and of another kind.
+tl::unexpected<error> refuse_kind_of(std::string_view name,
+                                     std::string_view wanted,
+                                     std::string_view origin) {
+  return refuse_tokenizer(origin, key(name) + " is of another kind; "
+                                    + std::string{wanted} + " would do");
+}
+
 result<void> check_kind(const gguf_header& header, std::string_view origin) {
   const auto* kind = header.text(key("model"));
+  if (kind == nullptr && header.values.contains(key("model")))
+    return refuse_kind_of("model", "a text", origin);
   if (kind == nullptr)
     return refuse_tokenizer(origin, "it has no tokenizer.ggml.model; a "
                                     "tokenizer.json of the same model would "
@@ -45,6 +55,8 @@ result<void> check_kind(const gguf_header& header, std::string_view origin) {
 result<vocabulary_list> vocabulary_of(const gguf_header& header,
                                       std::string_view origin) {
   const auto* texts = header.texts(key("tokens"));
+  if (texts == nullptr && header.values.contains(key("tokens")))
+    return refuse_kind_of("tokens", "a list of texts", origin);
   if (texts == nullptr || texts->empty()
       || texts->size() > limits::vocabulary_max)
     return refuse_tokenizer(
@@ -62,6 +74,8 @@ result<merge_list> merges_of(const gguf_header& header,
                              std::string_view origin) {
   merge_list all;
   const auto* lines = header.texts(key("merges"));
+  if (lines == nullptr && header.values.contains(key("merges")))
+    return refuse_kind_of("merges", "a list of texts", origin);
   if (lines == nullptr)
     return all;
   all.reserve(lines->size());

@@ -275,6 +275,8 @@ result<void> check_frame(const text_frame& x, const piece_model& model,
 result<std::shared_ptr<const tokenizer>>
 parse_tokenizer(const json& tokenizer_json, const special_names& said,
                 std::string_view origin) {
+  if (auto ok = check_kinds(tokenizer_json, origin); !ok)
+    return tl::unexpected{std::move(ok.error())};
   auto added = added_in(tokenizer_json, origin);
   if (!added)
     return tl::unexpected{std::move(added.error())};

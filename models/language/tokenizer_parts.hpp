@@ -53,6 +53,11 @@ special_tokens special_of(const special_names& said, const piece_model& model,
 parse_tokenizer(const json& tokenizer_json, const special_names& said,
                 std::string_view origin);
 
+/// Refuses what is there and of another kind than its key has, by where it
+/// stands.
+[[nodiscard]] result<void> check_kinds(const json& tokenizer_json,
+                                       std::string_view origin);
+
 /// An object of names and ids. `invalid_data`: something else, or an id that
 /// no vocabulary has.
 [[nodiscard]] result<vocabulary_list> vocabulary_in(const json* x,

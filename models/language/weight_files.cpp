@@ -44,6 +44,10 @@ public:
     return tensors_;
   }
 
+  const std::vector<std::string>& left_out() const noexcept override {
+    return left_out_;
+  }
+
   const json& config() const noexcept override {
     return config_;
   }
@@ -62,6 +66,11 @@ public:
     std::ranges::move(tensors, std::back_inserter(tensors_));
   }
 
+  void add(mapped_file file, weights_shard content) {
+    std::ranges::move(content.left_out, std::back_inserter(left_out_));
+    add(std::move(file), std::move(content.tensors));
+  }
+
   void add(mapped_file file, gguf_header header) {
     std::vector<stored_tensor> tensors;
     for (const auto& x : header.tensors)
@@ -78,12 +87,14 @@ public:
   /// When all of them are there.
   void sort() {
     std::ranges::sort(tensors_, {}, &stored_tensor::name);
+    std::ranges::sort(left_out_);
   }
 
 private:
   fs::path path_;
   weights_format format_;
   std::vector<stored_tensor> tensors_;
+  std::vector<std::string> left_out_;
   std::vector<mapped_file> files_;
   json config_;
   std::optional<gguf_header> header_;
@@ -174,7 +185,7 @@ result<void> open_shards(const fs::path& folder, read_files& to) {
       return tl::unexpected{std::move(mapped.error())};
     if (auto ok = note_shard(index, shard, mapped->content, found); !ok)
       return ok;
-    to.add(std::move(mapped->file), std::move(mapped->content.tensors));
+    to.add(std::move(mapped->file), std::move(mapped->content));
   }
   for (const auto& [name, shard] : *said) {
     const auto at = found.find(name);
@@ -189,9 +200,8 @@ result<void> open_shards(const fs::path& folder, read_files& to) {
 }
 
 result<void> open_single(const fs::path& path, read_files& to) {
-  return map_shard(path).map([&](mapped_shard x) {
-    to.add(std::move(x.file), std::move(x.content.tensors));
-  });
+  return map_shard(path).map(
+    [&](mapped_shard x) { to.add(std::move(x.file), std::move(x.content)); });
 }
 
 /// @param config where there may be one

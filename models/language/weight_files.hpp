@@ -52,6 +52,9 @@ public:
   /// Sorted by name.
   virtual const std::vector<stored_tensor>& tensors() const noexcept = 0;
 
+  /// The names of those of whole numbers and bools, sorted.
+  virtual const std::vector<std::string>& left_out() const noexcept = 0;
+
   /// config.json; null where there is none.
   virtual const json& config() const noexcept = 0;
 

@@ -132,6 +132,11 @@ result<learned_tokenizer> learned(const fs::path& path, std::size_t size,
     texts, {.size = static_cast<std::uint32_t>(std::min(size, said_max))});
   if (!made)
     return fail(made.error().code, path.string() + ": " + made.error().context);
+  const auto* merges = made->find("model")->find("merges")->items();
+  if (merges == nullptr || merges->empty())
+    return fail(errc::invalid_data,
+                path.string()
+                  + ": nothing stands twice in it; more text would do");
   const auto file = to / "tokenizer.json";
   const auto read = models::parse_tokenizer(*made, file.string());
   if (!read)

@@ -207,6 +207,11 @@ exit_code data_tokens(const std::string& file, const std::string& tokenizer,
   const auto texts = models::texts_in(file);
   if (!texts)
     return report(texts.error(), json, io);
+  if (std::ranges::all_of(*texts,
+                          [](const std::string& x) { return x.empty(); }))
+    return report(
+      {errc::invalid_data, file + ": has no text; a file with some would do"},
+      json, io);
   if (ids)
     return say_ids(**by, *texts, file, json, io);
   const auto figures =

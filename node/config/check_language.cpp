@@ -245,6 +245,13 @@ public:
       refuse("training.expert_memory",
              "'experts' and 'expert_memory' both say how many experts a client "
              "has: one of them would do");
+    const auto numbers =
+      t.experts.empty() ? t.expert_memory.size() : t.experts.size();
+    if (numbers > x_.clients.clients)
+      refuse(said, "'" + std::string{said} + "' has " + std::to_string(numbers)
+                     + " numbers, and 'clients' is "
+                     + std::to_string(x_.clients.clients)
+                     + ": at most as many would do");
     // Memory is that of experts; ranks follow from their number alone.
     const bool fits =
       method == nullptr || models::experts_max(*method) > 0

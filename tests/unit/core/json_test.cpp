@@ -111,6 +111,11 @@ TEST(json, of_a_line_says_what_is_wrong_in_words_of_ours) {
   EXPECT_EQ(refused("{\"a\": 1"), "it is no JSON from byte 8 on");
   EXPECT_EQ(refused("{\"a\": \"caf\xe9\"}"), "it is no UTF-8");
   EXPECT_EQ(refused(std::string(65, '[')), "it has more than 64 levels");
+  for (const std::string line :
+       {R"({"b": 1, "a": 2, "b": 1})", R"([{"b": {}}, {"b": 1, "b": 2}])"})
+    EXPECT_EQ(refused(line), "it has 'b' twice");
+  EXPECT_EQ(refused(R"({"a": {"b": 1}, "b": 2})"),
+            R"(read {"a":{"b":1},"b":2})");
 }
 
 } // namespace troupe

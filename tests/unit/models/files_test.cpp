@@ -71,6 +71,23 @@ TEST_F(files_test, refuses_at_once_what_is_no_file) {
 }
 
 // A rename puts away whatever has the name.
+// One of the kernel's has no size until it is read.
+TEST_F(files_test, reads_to_its_end_what_says_that_it_has_nothing) {
+  const std::filesystem::path path{"/proc/self/status"};
+  ASSERT_EQ(std::filesystem::file_size(path), 0u);
+  const auto text = read_text(path, errc::invalid_data);
+  ASSERT_TRUE(text) << text.error().context;
+  EXPECT_NE(text->find("\nPid:"), std::string::npos);
+  const auto bounded = read_file(path, errc::invalid_data, 4);
+  ASSERT_FALSE(bounded);
+  EXPECT_EQ(bounded.error().context,
+            "/proc/self/status: has more than 4 bytes, and no more are read");
+  std::ofstream{folder / "empty"};
+  const auto nothing = read_file(folder / "empty", errc::invalid_data);
+  ASSERT_TRUE(nothing) << nothing.error().context;
+  EXPECT_TRUE(nothing->empty());
+}
+
 TEST_F(files_test, writes_what_is_large_as_it_is_whatever_its_length) {
   constexpr std::size_t mib = std::size_t{1} << 20;
   for (const std::size_t size :

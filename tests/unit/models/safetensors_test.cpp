@@ -111,8 +111,9 @@ TEST(safetensors, says_what_is_wrong_and_what_would_do) {
   };
   EXPECT_EQ(refusal("abc"), "ends within its header; fetch the file again");
   EXPECT_EQ(refusal(std::string(8, '\xff')),
-            "announces a header of 18446744073709551615 bytes, which cannot be "
-            "there; it is damaged or not a safetensors file");
+            "announces a header of 18446744073709551615 bytes behind its "
+            "first 8, and the file has 8; it is cut off, or not a safetensors "
+            "file: fetch the file again");
   EXPECT_EQ(refusal(file("[1]", 0)),
             "its header is not a JSON object; it is damaged "
             "or not a safetensors file");

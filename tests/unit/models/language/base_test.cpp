@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -283,6 +285,30 @@ TEST(language_base, has_hidden_states_alone_where_the_file_has_no_head) {
   const auto base = open_base(folder.path(), base_storage::f32);
   ASSERT_TRUE(base) << base.error().context;
   EXPECT_EQ((*base)->spec(), small_bert(false));
+}
+
+TEST(language_base, says_what_is_there_as_whole_numbers) {
+  const test::scratch_folder folder;
+  const std::string name = "model.layers.1.mlp.up_proj.weight";
+  const auto file = folder.path() + "/model.safetensors";
+  for (const auto& stored :
+       {name, name.substr(6)}) { // "model." may be left out.
+    const auto x = small_llama();
+    renamed(x, [&](const std::string& y) {
+      return y == name ? stored : y;
+    }).write(folder.path(), x);
+    std::ostringstream all;
+    all << std::ifstream{file, std::ios::binary}.rdbuf();
+    auto bytes = std::move(all).str();
+    const auto at = bytes.find("F32", bytes.find('"' + stored + '"'));
+    ASSERT_NE(at, std::string::npos);
+    bytes[at] = 'I';
+    std::ofstream{file, std::ios::binary} << bytes;
+    EXPECT_EQ(refusal(folder.path()),
+              folder.path() + ": '" + name
+                + "' is of whole numbers or bools, which are no weights; F32, "
+                  "F16 or BF16 would do");
+  }
 }
 
 TEST(language_base, refuses_what_is_not_there_or_of_another_shape) {

@@ -98,6 +98,26 @@ TEST_F(texts_of_users, say_which_documents_are_of_one_source) {
   EXPECT_NE(xs[0].source, xs[1].source);
 }
 
+TEST_F(texts_of_users, say_a_source_by_a_number) {
+  write("x.jsonl", "{\"text\": \"a\", \"source\": 7}\n"
+                   "{\"text\": \"b\", \"source\": \"7\"}\n"
+                   "{\"text\": \"c\", \"source\": null}\n");
+  const auto found = read_users(at.path(), {});
+  ASSERT_TRUE(found) << found.error().context;
+  const auto& xs = found->front().documents;
+  ASSERT_EQ(xs.size(), 3u);
+  EXPECT_EQ(xs[0].source, "=7");
+  EXPECT_EQ(xs[1].source, "=7");
+  EXPECT_EQ(xs[2].source, "3"); // It has none, and is the third line.
+  for (const std::string wrong : {"1.5", "-1", "true", "[7]", "{\"a\":7}"}) {
+    write("x.jsonl", "{\"text\": \"a\", \"source\": " + wrong + "}\n");
+    EXPECT_EQ(refusal(),
+              "/x.jsonl:1: has " + wrong
+                + " under 'source'; a text or a whole number from 0 to "
+                  "18446744073709551615 would do, or no such key");
+  }
+}
+
 TEST_F(texts_of_users, are_refused_with_the_place) {
   EXPECT_EQ(refusal(), ": has texts of nobody; a folder that has a sub-folder, "
                        "a .txt or a .jsonl of each user would do");
@@ -119,8 +139,6 @@ TEST_F(texts_of_users, are_refused_with_the_place) {
   write("x.jsonl", "{\"text\": \"a\"}\n{\"title\": \"b\"}\n");
   EXPECT_EQ(refusal(),
             "/x.jsonl:2: is no document; {\"text\": \"…\"} would do");
-  write("x.jsonl", "{\"text\": \"a\", \"source\": 3}\n");
-  EXPECT_EQ(refusal(), "/x.jsonl:1: 'source' is no text; a name would do");
   write("x.jsonl", "{\"text\": \"a\"}\n{\"text\": \"a\"\n");
   EXPECT_THAT(refusal(),
               AllOf(HasSubstr("/x.jsonl:2: is no document: it is no JSON from "

@@ -150,8 +150,13 @@ TEST(shard, refuses_headers_that_cannot_be) {
   EXPECT_EQ(refusal("1234567"),
             "PATH: ends within its header; fetch the file again");
   EXPECT_EQ(refusal(std::string(8, '\xff')),
-            "PATH: announces a header of 18446744073709551615 bytes, which "
-            "cannot be there; it is damaged or not a safetensors file");
+            "PATH: announces a header of 18446744073709551615 bytes behind its "
+            "first 8, and the file has 8; it is cut off, or not a safetensors "
+            "file: fetch the file again");
+  EXPECT_EQ(refusal(file(std::string(100, ' '), 0).substr(0, 60)),
+            "PATH: announces a header of 100 bytes behind its first 8, and the "
+            "file has 60; it is cut off, or not a safetensors file: fetch the "
+            "file again");
   EXPECT_EQ(refusal(file(std::string((4 << 20) + 1, ' '), 0)),
             "PATH: has a header of 4194305 bytes, and at most 4194304 are "
             "read; fewer tensors in a file would do");

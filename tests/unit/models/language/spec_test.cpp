@@ -202,6 +202,22 @@ TEST(language_spec, of_gguf_is_refused_where_it_is_another_function) {
   EXPECT_EQ(refusal(parse_spec(gguf_header{}, "m.gguf")),
             "m.gguf: 'general.architecture' is not there; \"llama\", \"gpt2\" "
             "or \"bert\" would do");
+  x.values["general.architecture"] = std::uint64_t{7};
+  EXPECT_EQ(refusal(parse_spec(x, "m.gguf")),
+            "m.gguf: 'general.architecture' is no text; \"llama\", \"gpt2\" or "
+            "\"bert\" would do");
+}
+
+TEST(language_spec, of_gguf_has_heads_that_divide_its_width) {
+  auto x = smollm2();
+  x.values["llama.attention.head_count"] = std::uint64_t{7};
+  EXPECT_EQ(refusal(parse_spec(x, "m.gguf")),
+            "m.gguf: 'llama.attention.head_count' is 7, and as many heads of "
+            "82 are not the width of 576; as many as divide it would do");
+  x = smollm2();
+  x.values["llama.attention.key_length"] = std::uint64_t{64};
+  x.values["llama.attention.head_count"] = std::uint64_t{6};
+  EXPECT_TRUE(parse_spec(x, "m.gguf"));
 }
 
 TEST(language_spec, of_gguf_takes_nothing_for_a_constant) {

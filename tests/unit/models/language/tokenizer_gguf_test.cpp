@@ -179,4 +179,18 @@ TEST(tokenizer_gguf, names_lists_that_do_not_fit) {
             "to 1048576 would do");
 }
 
+TEST(tokenizer_gguf, says_what_is_there_and_of_another_kind) {
+  const std::vector<std::int64_t> numbers{1, 2};
+  const std::vector<std::pair<std::string, std::string>> all{
+    {"tokens", "a list of texts"},
+    {"merges", "a list of texts"},
+    {"model", "a text"}};
+  for (const auto& [name, wanted] : all) {
+    auto x = small_header();
+    x.values["tokenizer.ggml." + name] = numbers;
+    EXPECT_EQ(refusal(x), "some.gguf: tokenizer.ggml." + name
+                            + " is of another kind; " + wanted + " would do");
+  }
+}
+
 } // namespace troupe::models::tokenizer_gguf_test

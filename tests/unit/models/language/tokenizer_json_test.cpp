@@ -165,6 +165,63 @@ TEST(tokenizer_json, names_models_that_it_does_not_know) {
             "some.json: its unk_id is 1, and its vocabulary has 1 tokens");
 }
 
+TEST(tokenizer_json, names_values_of_another_kind) {
+  struct wrong {
+    const char* section;
+    const char* value;
+    const char* said;
+  };
+  const wrong all[] = {
+    {"model", R"({"type": 5, "merges": []})",
+     "'model.type' is 5; a text would do"},
+    {"model", R"({"type": null, "merges": []})",
+     "'model.type' is null; a text would do"},
+    {"model", R"({"type": "BPE", "vocab": ["a"]})",
+     R"('model.vocab' is ["a"]; an object would do)"},
+    {"model", R"({"type": "BPE", "ignore_merges": "yes"})",
+     R"('model.ignore_merges' is "yes"; true or false, or null, would do)"},
+    {"model", R"({"type": "WordPiece", "unk_token": null})",
+     "'model.unk_token' is null; a text would do"},
+    {"model", R"({"type": "Unigram", "unk_id": -1})",
+     "'model.unk_id' is -1; a whole number from 0, or null, would do"},
+    {"normalizer", "5", "'normalizer' is 5; an object would do"},
+    {"normalizer",
+     R"({"type": "Sequence", "normalizers":)"
+     R"( [{"type": "Strip", "strip_left": 1}]})",
+     "'normalizer.normalizers[0].strip_left' is 1; true or false would do"},
+    {"pre_tokenizer", R"({"type": "Split", "behavior": null})",
+     "'pre_tokenizer.behavior' is null; a text would do"},
+    {"pre_tokenizer", R"({"type": "Sequence", "pretokenizers": 5})",
+     "'pre_tokenizer.pretokenizers' is 5; a list would do"},
+    {"pre_tokenizer", R"({"type": "Sequence"})",
+     "'pre_tokenizer.pretokenizers' is not there; a list would do"},
+    {"decoder", R"({"type": "WordPiece", "cleanup": 0})",
+     "'decoder.cleanup' is 0; true or false would do"},
+    {"post_processor", R"({"type": "TemplateProcessing", "single": "$A"})",
+     R"('post_processor.single' is "$A"; a list would do)"},
+    {"added_tokens", "{}", "'added_tokens' is {}; a list would do"},
+    {"added_tokens", R"([{"id": 257, "content": "<s>", "special": 1}])",
+     "'added_tokens[0].special' is 1; true or false would do"},
+  };
+  for (const auto& x : all) {
+    auto file = test::byte_level_json(he);
+    file[x.section] = parsed(x.value);
+    EXPECT_EQ(refusal(file), std::string{"some.json: "} + x.said) << x.value;
+  }
+}
+
+TEST(tokenizer_json, takes_nulls_that_say_nothing) {
+  auto x = test::byte_level_json(he);
+  for (const auto* key :
+       {"dropout", "unk_token", "continuing_subword_prefix",
+        "end_of_word_suffix", "fuse_unk", "byte_fallback", "ignore_merges"})
+    x["model"][key] = nullptr;
+  x["normalizer"] = parsed(R"({"type": "BertNormalizer",)"
+                           R"( "strip_accents": null})");
+  x["post_processor"] = nullptr;
+  EXPECT_EQ(refusal(x), "read");
+}
+
 TEST(tokenizer_json, names_options_of_a_model_that_it_does_not_read) {
   EXPECT_EQ(refusal(with_model(R"({"type": "BPE", "end_of_word_suffix":)"
                                R"( "</w>"})")),

@@ -98,10 +98,31 @@ TEST_F(data_tokens_command, says_the_ids_of_each_line) {
   EXPECT_EQ(object["ids"], (parsed{{97, 98}, parsed::array(), {255}}));
 }
 
-TEST_F(data_tokens_command, counts_nothing_in_an_empty_text) {
-  const auto x = run_data({"tokens", put("a.txt", ""), "--tokenizer", "bytes"});
-  EXPECT_EQ(x.how, exit_code::ok) << x.err;
-  EXPECT_THAT(x.out, HasSubstr("tokens     0, 0.000 of a byte"));
+TEST_F(data_tokens_command, refuses_what_has_no_text) {
+  const std::vector<std::pair<std::string, std::string>> all{
+    {"a.txt", ""},
+    {"a.jsonl", ""},
+    {"b.jsonl", "\n \n"},
+    {"c.jsonl", "{\"text\": \"\"}\n"}};
+  for (const auto& [name, content] : all)
+    for (const bool ids : {false, true}) {
+      const auto file = put(name, content);
+      std::vector<std::string> args{"tokens", file, "--tokenizer", "bytes"};
+      if (ids)
+        args.emplace_back("--ids");
+      const auto x = run_data(args);
+      EXPECT_EQ(x.how, exit_code::data) << name;
+      EXPECT_EQ(x.out, "") << name;
+      EXPECT_EQ(x.err, "troupe: " + file
+                         + ": has no text; a file with some would do\n");
+    }
+}
+
+TEST_F(data_tokens_command, counts_what_the_kernel_says) {
+  const auto x = run_data({"tokens", "/proc/self/status", "--tokenizer",
+                           "bytes", "--format", "json"});
+  ASSERT_EQ(x.how, exit_code::ok) << x.err;
+  EXPECT_GT(parsed::parse(x.out)["tokens"], 0);
 }
 
 TEST_F(data_tokens_command, refuses_what_is_not_there) {
@@ -201,6 +222,20 @@ TEST_F(data_tokens_command, leaves_a_tokenizer_that_is_there) {
   EXPECT_EQ(other.err, "troupe: " + to
                          + "/tokenizer.json is there and is another; a folder "
                            "without would do\n");
+}
+
+TEST_F(data_tokens_command, learns_nothing_where_nothing_stands_twice) {
+  put("texts/a.txt", "");
+  const auto to = folder.path() + "/made";
+  for (const auto& path :
+       {put("empty.txt", ""), put("letter.txt", "a"), put("words.txt", "a bc"),
+        put("empty.jsonl", ""), folder.path() + "/texts"}) {
+    const auto x = run_data({"tokenizer", path, "--to", to});
+    EXPECT_EQ(x.how, exit_code::data) << path;
+    EXPECT_EQ(x.err, "troupe: " + path
+                       + ": nothing stands twice in it; more text would do\n");
+    EXPECT_FALSE(std::filesystem::exists(to)) << path;
+  }
 }
 
 TEST_F(data_tokens_command, learns_nothing_where_there_is_no_text) {

@@ -353,4 +353,24 @@ TEST(language_keys, say_how_many_experts_clients_have) {
             "a client has: one of them would do");
 }
 
+TEST(language_keys, say_no_experts_of_clients_that_are_not_there) {
+  const auto of_three = [](const std::string& more) {
+    return parse_config({"rounds = 1\nmethod = 'comigs'\nclients = 3\n"
+                         "[training]\n"
+                           + more,
+                         "a.toml"});
+  };
+  const auto refused = [&](const std::string& more) {
+    const auto x = of_three(more);
+    return x ? std::string{} : x.error().context;
+  };
+  for (const std::string key : {"experts", "expert_memory"}) {
+    EXPECT_EQ(refused(key + " = [2, 2, 8]\n"), "");
+    EXPECT_EQ(refused(key + " = [2, 2, 2, 8]\n"),
+              "a.toml:5: 'training." + key
+                + "' has 4 numbers, and 'clients' is 3: at most as many would "
+                  "do");
+  }
+}
+
 } // namespace troupe::node::language_keys_test
