@@ -53,6 +53,10 @@ tokenizer_for(const experiment& x) {
         !ok)
       return tl::make_unexpected(ok.error());
   auto by = models::load_tokenizer_for(x.model.path, named);
+  if (!by && named.empty())
+    return fail(by.error().code,
+                by.error().context
+                  + "; 'data.tokenizer' names one that is elsewhere");
   if (!by || !has_common(x) || !common_model_of(x).is_language())
     return by;
   // It looks at the same tokens.
