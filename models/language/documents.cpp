@@ -156,14 +156,33 @@ result<void> cut(std::string_view all, char end, Take take) {
   return {};
 }
 
+/// All files of a user, by their paths below its folder. What a link leads to
+/// is no folder of it: that may be anywhere, and have this one in it.
+result<std::map<std::string, fs::path>> files_below(const fs::path& folder) {
+  std::map<std::string, fs::path> out;
+  std::vector<fs::path> folders{{}};
+  while (!folders.empty()) {
+    const auto below = std::move(folders.back());
+    folders.pop_back();
+    const auto found = entries_of(below.empty() ? folder : folder / below);
+    if (!found)
+      return found;
+    for (const auto& [name, path] : *found) {
+      std::error_code ignored;
+      if (fs::is_regular_file(path, ignored))
+        out.emplace((below / name).string(), path);
+      else if (!fs::is_symlink(path, ignored))
+        folders.push_back(below / name);
+    }
+  }
+  return out;
+}
+
 result<void> read_folder(const fs::path& path, std::vector<document>& to) {
-  const auto files = entries_of(path);
+  const auto files = files_below(path);
   if (!files)
     return tl::make_unexpected(files.error());
   for (const auto& [name, file] : *files) {
-    std::error_code ignored;
-    if (!fs::is_regular_file(file, ignored))
-      continue;
     auto text = letters_of_file(file);
     if (!text)
       return tl::make_unexpected(text.error());

@@ -30,7 +30,7 @@ struct user_text {
 [[nodiscard]] result<std::vector<std::string>>
 names_of_users(const std::filesystem::path& folder);
 
-/// Each sub-folder (its files are documents), each .txt (documents end with a
+/// Each sub-folder (the files in it and below are documents), each .txt (documents end with a
 /// form feed), each .jsonl ({"text", "source"?}) is a user, by name; `users`
 /// says which, in which order, and all are read if it says none. A document
 /// without a source is one of its own; one without letters is left out.

@@ -71,6 +71,27 @@ TEST_F(texts_of_users, are_in_folders_and_files) {
   EXPECT_THAT(texts("nl"), ElementsAre("eerste", "tweede"));
 }
 
+TEST_F(texts_of_users, are_in_folders_of_any_depth) {
+  for (const auto* name : {"b.txt", "old/a.txt", "old/older/c", "old.txt"})
+    write(std::string{"ana/"} + name, name);
+  write("ana/old/.hidden", "nooit");
+  write("ana/.old/a.txt", "nooit");
+  write("far/a", "weit");
+  std::filesystem::create_symlink(at.path() + "/far", at.path() + "/ana/far");
+  std::filesystem::create_symlink(at.path() + "/ana",
+                                  at.path() + "/ana/old/ana");
+  const auto found = read_users(at.path(), {"ana"});
+  ASSERT_TRUE(found) << found.error().context;
+  std::vector<std::string> texts, sources;
+  for (const auto& x : found->front().documents) {
+    texts.push_back(x.text);
+    sources.push_back(x.source);
+  }
+  EXPECT_THAT(sources,
+              ElementsAre("b.txt", "old.txt", "old/a.txt", "old/older/c"));
+  EXPECT_EQ(texts, sources);
+}
+
 TEST_F(texts_of_users, come_in_the_order_in_which_they_are_named) {
   write("a.txt", "x");
   write("b.txt", "y");
