@@ -256,6 +256,15 @@ names_of_users(const std::filesystem::path& folder) {
   });
 }
 
+std::vector<std::string> files_of_nobody(const std::filesystem::path& folder) {
+  std::vector<std::string> names;
+  if (const auto found = entries_of(folder))
+    for (const auto& [name, path] : *found)
+      if (!kind_of(path))
+        names.push_back(name);
+  return names;
+}
+
 bool has_texts_as_lines(const std::filesystem::path& file) {
   return file.extension() == ".jsonl";
 }

@@ -116,6 +116,7 @@ result<materials> labelled_of(const experiment& x, const language_maker& make) {
               .counts_tokens = describes,
               .language = spec,
               .left_out = left_out_of(*rows)};
+  m.left_out->files = files_left_out(x.data);
   m.clients.held_out = x.clients.held_out;
   if (sharing(x) == 0)
     m.users = told_users(x, users_of(x).value_or(std::vector<std::string>{}));

@@ -127,9 +127,14 @@ load_users(const experiment& x, const std::filesystem::path& folder,
 result<materials> language_of(const experiment& x, const language_maker& make) {
   if (x.data.is_labelled_text())
     return labelled_of(x, make);
-  return load_language(x).and_then(
-    [&](std::shared_ptr<const models::language_data> data) {
+  return load_language(x)
+    .and_then([&](std::shared_ptr<const models::language_data> data) {
       return language_over(x, std::move(data), make);
+    })
+    .map([&](materials m) {
+      if (m.left_out)
+        m.left_out->files = files_left_out(x.data);
+      return m;
     });
 }
 
