@@ -11,6 +11,7 @@
 #include "core/json.hpp"
 #include "core/text.hpp"
 #include "models/files.hpp"
+#include "models/language/lines.hpp"
 
 namespace troupe::models {
 
@@ -199,9 +200,11 @@ result<void> add_line(const std::string& where, const std::string& number,
   const auto found = json::parse_line(line);
   const auto* text = found ? found->find("text") : nullptr;
   if (text == nullptr || text->text() == nullptr)
-    return fail_at(where, "is no document"
-                            + (found ? "" : ": " + found.error().context)
-                            + "; {\"text\": \"…\"} would do");
+    return fail_at(
+      where,
+      "is no document"
+        + (found ? about_no_text(*found, "text") : ": " + found.error().context)
+        + "; {\"text\": \"…\"}" + about_list(line) + " would do");
   const auto* source = found->find("source");
   if (source != nullptr && source->text() == nullptr)
     return fail_at(where, "'source' is no text; a name would do");

@@ -139,7 +139,11 @@ TEST_F(texts_of_users, are_refused_with_the_place) {
   write("nl.txt", "een");
   write("x.jsonl", "{\"text\": \"a\"}\n{\"title\": \"b\"}\n");
   EXPECT_EQ(refusal(),
-            "/x.jsonl:2: is no document; {\"text\": \"…\"} would do");
+            "/x.jsonl:2: is no document: it has no 'text', and has 'title'; "
+            "{\"text\": \"…\"} would do");
+  write("x.jsonl", "{\"text\": 5}\n");
+  EXPECT_EQ(refusal(), "/x.jsonl:1: is no document: its 'text' is no text; "
+                       "{\"text\": \"…\"} would do");
   write("x.jsonl", "{\"text\": \"a\", \"source\": 3}\n");
   EXPECT_EQ(refusal(), "/x.jsonl:1: 'source' is no text; a name would do");
   write("x.jsonl", "{\"text\": \"a\"}\n{\"text\": \"a\"\n");
@@ -147,6 +151,14 @@ TEST_F(texts_of_users, are_refused_with_the_place) {
               AllOf(HasSubstr("/x.jsonl:2: is no document: it is no JSON from "
                               "byte "),
                     HasSubstr(" on; {\"text\": \"…\"} would do")));
+  for (const std::string list : {"[\n{\"text\": \"a\"}\n]\n",
+                                 "[{\"text\": \"a\"}, {\"text\": \"b\"}]"}) {
+    write("x.jsonl", list);
+    EXPECT_THAT(refusal(), AllOf(HasSubstr("/x.jsonl:1: is no document: it is "
+                                           "no "),
+                                 HasSubstr("; {\"text\": \"…\"} a line, and no "
+                                           "list around them, would do")));
+  }
   write("x.jsonl", "{\"text\": \"caf\xe9\"}\n");
   EXPECT_EQ(refusal(), "/x.jsonl:1: is no document: it is no UTF-8; {\"text\": "
                        "\"…\"} would do");

@@ -164,7 +164,8 @@ TEST_F(labelled_lines, are_refused_by_their_number) {
   EXPECT_EQ(refusal(text_task::classify, std::string(65, '[')),
             path
               + ":1: is no labelled text: it has more than 64 levels; "
-                "{\"text\": \"…\", \"label\": \"…\"} would do");
+                "{\"text\": \"…\", \"label\": \"…\"} a line, and no list "
+                "around them, would do");
   for (const std::string number : {"-3", "1.5", "1e+30"})
     EXPECT_EQ(refusal(text_task::classify,
                       "{\"text\": \"x\", \"label\": " + number + "}"),
