@@ -129,12 +129,16 @@ result<std::string> letters_of_file(const fs::path& path) {
     if (at == text.size())
       return result<std::string>{std::move(text)};
     const auto line = std::count(text.begin(), text.begin() + at, '\n') + 1;
+    const bool is_wide =
+      text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff");
     return result<std::string>{fail_at(
       path.string() + ":" + std::to_string(line),
       "byte " + std::to_string(at) + " of the file, "
         + in_quotes(std::string_view{text}.substr(at, 1))
-        + ", is no UTF-8; what iconv -f LATIN1 -t UTF-8 makes of it would do, "
-          "where it is Latin-1")};
+        + ", is no UTF-8; what iconv -f "
+        + (is_wide ? "UTF-16 -t UTF-8 makes of it would do"
+                   : "LATIN1 -t UTF-8 makes of it would do, where it is "
+                     "Latin-1"))};
   });
 }
 

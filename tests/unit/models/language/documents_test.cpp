@@ -174,6 +174,12 @@ TEST_F(texts_of_users, are_refused_where_a_byte_is_no_letters) {
   write("de/a.txt", "eins");
   write("de/b.txt", "zwei \xc3");
   EXPECT_EQ(refusal(), "/de/b.txt:1: byte 5 of the file, '\\xc3'" + otherwise);
+  for (const std::string begin : {"ff", "fe"}) {
+    write("de/b.txt", begin == "ff" ? "\xff\xfez" : "\xfe\xff");
+    EXPECT_EQ(refusal(), "/de/b.txt:1: byte 0 of the file, '\\x" + begin
+                           + "', is no UTF-8; what iconv -f UTF-16 -t UTF-8 "
+                             "makes of it would do");
+  }
 }
 
 TEST_F(texts_of_users, are_not_waited_for) {
