@@ -125,16 +125,16 @@ private:
     else if (found != nullptr && found->count())
       to.label = std::to_string(*found->count());
     else
-      return fail_at(where_,
-                     "has "
-                       + (found != nullptr && found->number()
-                            ? found->dump() + " under " + in_quotes(how_.label)
-                                + "; a text or a whole number from 0 to "
-                                  "18446744073709551615 would do"
-                            : "no " + in_quotes(how_.label)
-                                + " that is a text or a whole number"
-                                + (found == nullptr ? about_keys(in) : ""))
-                       + "; 'data.label' says which key has the class");
+      return fail_at(
+        where_,
+        "has "
+          + (found != nullptr
+               ? shortened(found->dump()) + " under " + in_quotes(how_.label)
+                   + "; a text or a whole number from 0 to "
+                     "18446744073709551615 would do"
+               : "no " + in_quotes(how_.label)
+                   + " that is a text or a whole number" + about_keys(in))
+          + "; 'data.label' says which key has the class");
     return {};
   }
 
