@@ -90,6 +90,10 @@ std::string listed(const Named& xs) {
 }
 
 result<user_places> places_of_users(const fs::path& folder) {
+  if (std::error_code ignored; fs::is_regular_file(folder, ignored))
+    return fail_at(folder.string(),
+                   std::string{"is a file, and no folder of users"}
+                     + documents_would_do);
   const auto found = entries_of(folder);
   if (!found)
     return tl::make_unexpected(found.error());

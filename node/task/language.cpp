@@ -27,17 +27,17 @@ result<std::vector<std::string>> users_of(const experiment& x) {
     return names;
   if (const auto said = x.data.user_tokens.size(); said > names->size())
     return fail(errc::invalid_config,
-                x.data.path + ": has " + std::to_string(names->size())
-                  + " users, and 'data.user_tokens' says how much "
+                x.data.path + ": has " + so_many(names->size(), "user")
+                  + ", and 'data.user_tokens' says how much "
                   + std::to_string(said) + " have; "
-                  + std::to_string(names->size()) + " numbers would do");
+                  + so_many(names->size(), "number") + " would do");
   if (x.data.pooled) // All of them are the one client.
     return names;
   const std::size_t clients = x.clients.clients;
   if (names->size() < clients)
     return fail(errc::invalid_config,
-                x.data.path + ": has " + std::to_string(names->size())
-                  + " users, and there are " + std::to_string(clients)
+                x.data.path + ": has " + so_many(names->size(), "user")
+                  + ", and there are " + std::to_string(clients)
                   + " clients, each of which is one; 'clients' = "
                   + std::to_string(names->size()) + " would do");
   names->resize(clients);

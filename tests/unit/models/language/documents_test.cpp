@@ -123,6 +123,12 @@ TEST_F(texts_of_users, are_refused_with_the_place) {
   EXPECT_EQ(refusal(), ": has texts of nobody; a folder that has a sub-folder, "
                        "a .txt or a .jsonl of each user would do");
   write("a.csv", "text,label");
+  const auto file = read_users(at.path() + "/a.csv", {});
+  ASSERT_FALSE(file);
+  EXPECT_EQ(file.error().context,
+            at.path()
+              + "/a.csv: is a file, and no folder of users; a folder that has "
+                "a sub-folder, a .txt or a .jsonl of each user would do");
   EXPECT_EQ(refusal(), ": has texts of nobody, and has 'a.csv'; a folder that "
                        "has a sub-folder, a .txt or a .jsonl of each user "
                        "would do");

@@ -144,6 +144,13 @@ TEST(config, says_where_a_list_lacks_its_brackets_alone) {
                 + ", found " + found + remedy);
 }
 
+TEST(config, knows_a_method_that_is_written_with_other_cases) {
+  EXPECT_THAT(refusal("rounds = 1\nmethod = 'FedAvg'"),
+              HasSubstr("unknown method 'FedAvg', did you mean 'fedavg'? "));
+  EXPECT_THAT(refusal("rounds = 1\nmethod = 'SCAFOLD'"),
+              HasSubstr("did you mean 'scaffold'? "));
+}
+
 TEST(shortened, leaves_letters_whole) {
   EXPECT_EQ(shortened("abc", 3), "abc");
   EXPECT_EQ(shortened("abcd", 3), "abc... (4 bytes)");

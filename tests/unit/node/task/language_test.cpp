@@ -68,6 +68,10 @@ TEST_F(language_task, has_no_client_without_a_user) {
   EXPECT_EQ(refusal(), x.data.path
                          + ": has 3 users, and there are 4 clients, each of "
                            "which is one; 'clients' = 3 would do");
+  x.data.users = {"de"};
+  EXPECT_EQ(refusal(), x.data.path
+                         + ": has 1 user, and there are 4 clients, each of "
+                           "which is one; 'clients' = 1 would do");
 }
 
 TEST_F(language_task, says_which_path_leads_nowhere) {
