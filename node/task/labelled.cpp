@@ -115,7 +115,9 @@ result<materials> labelled_of(const experiment& x, const language_maker& make) {
               .data_digest = [rows] { return rows->content(); },
               .counts_tokens = describes,
               .language = spec,
-              .left_out = left_out_of(*rows)};
+              .left_out = left_out_of(*rows),
+              .remark =
+                about_vocabulary(x.model, rows->vocabulary(), spec.vocabulary)};
   m.left_out->files = files_left_out(x.data);
   m.clients.held_out = x.clients.held_out;
   if (sharing(x) == 0)

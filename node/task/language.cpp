@@ -159,7 +159,9 @@ language_over(const experiment& x,
                 },
               .has_labels = false,
               .counts_tokens = true,
-              .language = spec};
+              .language = spec,
+              .remark =
+                about_vocabulary(x.model, data->vocabulary(), spec.vocabulary)};
   m.clients.held_out = x.clients.held_out;
   if (!data->users().empty())
     m.left_out = left_out_of(*data);

@@ -75,6 +75,7 @@ struct materials {
   /// Who each client is: "user 'it' of PATH"; empty where nobody knows.
   std::vector<std::string> users = {};
   std::optional<texts_left_out> left_out = {}; ///< Of texts that are read here.
+  std::string remark = {}; ///< To be said once; empty: there is none.
 };
 
 /// Whether the method has a model that nobody trains and all look through.

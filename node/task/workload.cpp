@@ -329,7 +329,8 @@ result<workload> prepare(const experiment& x, materials found) {
              .counts_tokens = found.counts_tokens,
              .language = found.language,
              .window = x.data.context,
-             .left_out = found.left_out};
+             .left_out = found.left_out,
+             .remark = std::move(found.remark)};
   w.shape.examples_max =
     x.merge.samples_max ? x.merge.samples_max : largest(found.clients);
   w.make_objective = found.make_objective;

@@ -43,6 +43,7 @@ struct workload {
   std::optional<models::language_spec> language = {};
   std::uint64_t window = 0;
   std::optional<texts_left_out> left_out = {}; ///< Of texts that are read here.
+  std::string remark = {}; ///< To be said once; empty: there is none.
 
   std::uint64_t examples(client_id x) const {
     return task->clients.train[x.value - 1].size();
