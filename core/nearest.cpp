@@ -26,6 +26,15 @@ std::size_t edits(std::string_view a, std::string_view b) {
   return cost[a.size()][b.size()];
 }
 
+/// Of our names none has other letters.
+std::string small(std::string_view x) {
+  std::string out{x};
+  for (auto& c : out)
+    if (c >= 'A' && c <= 'Z')
+      c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
 } // namespace
 
 std::string nearest(std::string_view name,
@@ -44,7 +53,8 @@ std::string nearest(std::string_view name,
       continue;
     const bool whole = name.find('.') != std::string_view::npos;
     const auto distance =
-      std::min(edits(name, x), whole ? best : edits(name, leaf(x)));
+      std::min(edits(small(name), small(x)),
+               whole ? best : edits(small(name), small(leaf(x))));
     if (distance < best) {
       best = distance;
       result = x;

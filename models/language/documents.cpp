@@ -11,6 +11,7 @@
 #include "core/json.hpp"
 #include "core/text.hpp"
 #include "models/files.hpp"
+#include "models/language/lines.hpp"
 
 namespace troupe::models {
 
@@ -89,6 +90,10 @@ std::string listed(const Named& xs) {
 }
 
 result<user_places> places_of_users(const fs::path& folder) {
+  if (std::error_code ignored; fs::is_regular_file(folder, ignored))
+    return fail_at(folder.string(),
+                   std::string{"is a file, and no folder of users"}
+                     + documents_would_do);
   const auto found = entries_of(folder);
   if (!found)
     return tl::make_unexpected(found.error());
@@ -128,12 +133,16 @@ result<std::string> letters_of_file(const fs::path& path) {
     if (at == text.size())
       return result<std::string>{std::move(text)};
     const auto line = std::count(text.begin(), text.begin() + at, '\n') + 1;
+    const bool is_wide =
+      text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff");
     return result<std::string>{fail_at(
       path.string() + ":" + std::to_string(line),
       "byte " + std::to_string(at) + " of the file, "
         + in_quotes(std::string_view{text}.substr(at, 1))
-        + ", is no UTF-8; what iconv -f LATIN1 -t UTF-8 makes of it would do, "
-          "where it is Latin-1")};
+        + ", is no UTF-8; what iconv -f "
+        + (is_wide ? "UTF-16 -t UTF-8 makes of it would do"
+                   : "LATIN1 -t UTF-8 makes of it would do, where it is "
+                     "Latin-1"))};
   });
 }
 
@@ -156,14 +165,33 @@ result<void> cut(std::string_view all, char end, Take take) {
   return {};
 }
 
+/// All files of a user, by their paths below its folder. What a link leads to
+/// is no folder of it: that may be anywhere, and have this one in it.
+result<std::map<std::string, fs::path>> files_below(const fs::path& folder) {
+  std::map<std::string, fs::path> out;
+  std::vector<fs::path> folders{{}};
+  while (!folders.empty()) {
+    const auto below = std::move(folders.back());
+    folders.pop_back();
+    const auto found = entries_of(below.empty() ? folder : folder / below);
+    if (!found)
+      return found;
+    for (const auto& [name, path] : *found) {
+      std::error_code ignored;
+      if (fs::is_regular_file(path, ignored))
+        out.emplace((below / name).string(), path);
+      else if (!fs::is_symlink(path, ignored))
+        folders.push_back(below / name);
+    }
+  }
+  return out;
+}
+
 result<void> read_folder(const fs::path& path, std::vector<document>& to) {
-  const auto files = entries_of(path);
+  const auto files = files_below(path);
   if (!files)
     return tl::make_unexpected(files.error());
   for (const auto& [name, file] : *files) {
-    std::error_code ignored;
-    if (!fs::is_regular_file(file, ignored))
-      continue;
     auto text = letters_of_file(file);
     if (!text)
       return tl::make_unexpected(text.error());
@@ -180,9 +208,11 @@ result<void> add_line(const std::string& where, const std::string& number,
   const auto found = json::parse_line(line);
   const auto* text = found ? found->find("text") : nullptr;
   if (text == nullptr || text->text() == nullptr)
-    return fail_at(where, "is no document"
-                            + (found ? "" : ": " + found.error().context)
-                            + "; {\"text\": \"…\"} would do");
+    return fail_at(
+      where,
+      "is no document"
+        + (found ? about_no_text(*found, "text") : ": " + found.error().context)
+        + "; {\"text\": \"…\"}" + about_list(line) + " would do");
   auto source = said_source(*found, where);
   if (!source)
     return tl::make_unexpected(source.error());
@@ -250,6 +280,15 @@ result<std::string> said_source(const json& line, std::string_view where) {
   return fail_at(where, "has " + shortened(found->dump())
                           + " under 'source'; a text or a whole number from 0 "
                             "to 18446744073709551615 would do, or no such key");
+}
+
+std::vector<std::string> files_of_nobody(const std::filesystem::path& folder) {
+  std::vector<std::string> names;
+  if (const auto found = entries_of(folder))
+    for (const auto& [name, path] : *found)
+      if (!kind_of(path))
+        names.push_back(name);
+  return names;
 }
 
 bool has_texts_as_lines(const std::filesystem::path& file) {

@@ -32,11 +32,15 @@ struct user_text {
 [[nodiscard]] result<std::vector<std::string>>
 names_of_users(const std::filesystem::path& folder);
 
-/// Each sub-folder (its files are documents), each .txt (documents end with a
-/// form feed), each .jsonl ({"text", "source"?}) is a user, by name; `users`
-/// says which, in which order, and all are read if it says none. A document
-/// without a source is one of its own; one without letters is left out.
-/// Returns `invalid_data`, naming the file.
+/// Files in it that are nobody's, though their names begin with no dot: by
+/// name. None where it cannot be read.
+std::vector<std::string> files_of_nobody(const std::filesystem::path& folder);
+
+/// Each sub-folder (the files in it and below are documents), each .txt
+/// (documents end with a form feed), each .jsonl ({"text", "source"?}) is a
+/// user, by name; `users` says which, in which order, and all are read if it
+/// says none. A document without a source is one of its own; one without
+/// letters is left out. Returns `invalid_data`, naming the file.
 [[nodiscard]] result<std::vector<user_text>>
 read_users(const std::filesystem::path& folder,
            const std::vector<std::string>& users);

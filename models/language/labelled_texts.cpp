@@ -10,6 +10,7 @@
 #include "core/text.hpp"
 #include "models/files.hpp"
 #include "models/language/documents.hpp"
+#include "models/language/lines.hpp"
 
 namespace troupe::models {
 
@@ -26,28 +27,6 @@ std::string what_would_do(const labelled_files& x) {
       break;
   }
   return "{\"text\": \"…\", " + json(x.label).dump() + ": \"…\"}";
-}
-
-/// Which keys an object has, to be said behind one that it lacks.
-std::string about_keys(const json& in) {
-  constexpr std::size_t listed_max = 6;
-  const auto* all = in.fields();
-  if (all == nullptr || all->empty())
-    return {};
-  std::string out;
-  for (std::size_t i = 0; i < std::min(listed_max, all->size()); ++i)
-    out += (i > 0 ? ", " : "") + in_quotes(shortened((*all)[i].first));
-  return ", and has " + out + (all->size() > listed_max ? " and others" : "");
-}
-
-/// What a line is that has no text under a key, to be said behind what it is
-/// not.
-std::string about_no_text(const json& in, const std::string& key) {
-  if (in.fields() == nullptr)
-    return ": it is no object";
-  if (in.find(key) != nullptr)
-    return ": its " + in_quotes(key) + " is no text";
-  return ": it has no " + in_quotes(key) + about_keys(in);
 }
 
 /// Why a user whose lines are not there has no labelled texts.
@@ -101,7 +80,7 @@ public:
     where_ = path_ + ':' + std::to_string(number);
     const auto found = json::parse_line(line);
     if (!found)
-      return refuse_form(": " + found.error().context);
+      return refuse_form(": " + found.error().context, line);
     labelled_text x;
     const std::string behind = how_.task == text_task::span       ? "question"
                                : how_.task == text_task::describe ? "before"
@@ -110,7 +89,7 @@ public:
     const auto* before = behind.empty() ? &x.before : text_at(*found, behind);
     if (text == nullptr || before == nullptr)
       return refuse_form(
-        about_no_text(*found, text == nullptr ? "text" : behind));
+        about_no_text(*found, text == nullptr ? "text" : behind), line);
     x.text = *text;
     x.before = *before;
     if (auto ok = read_label(*found, x); !ok)
@@ -131,9 +110,11 @@ public:
 
 private:
   /// @param why behind what it is
-  tl::unexpected<error> refuse_form(const std::string& why) const {
+  tl::unexpected<error> refuse_form(const std::string& why,
+                                    std::string_view line) const {
     return fail_at(where_, "is no labelled text" + why + "; "
-                             + what_would_do(how_) + " would do");
+                             + what_would_do(how_) + about_list(line)
+                             + " would do");
   }
 
   static const std::string* text_at(const json& in, std::string_view key) {
@@ -150,16 +131,16 @@ private:
     else if (found != nullptr && found->count())
       to.label = std::to_string(*found->count());
     else
-      return fail_at(where_,
-                     "has "
-                       + (found != nullptr && found->number()
-                            ? found->dump() + " under " + in_quotes(how_.label)
-                                + "; a text or a whole number from 0 to "
-                                  "18446744073709551615 would do"
-                            : "no " + in_quotes(how_.label)
-                                + " that is a text or a whole number"
-                                + (found == nullptr ? about_keys(in) : ""))
-                       + "; 'data.label' says which key has the class");
+      return fail_at(
+        where_,
+        "has "
+          + (found != nullptr
+               ? shortened(found->dump()) + " under " + in_quotes(how_.label)
+                   + "; a text or a whole number from 0 to "
+                     "18446744073709551615 would do"
+               : "no " + in_quotes(how_.label)
+                   + " that is a text or a whole number" + about_keys(in))
+          + "; 'data.label' says which key has the class");
     return {};
   }
 

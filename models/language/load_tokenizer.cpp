@@ -221,8 +221,8 @@ loaded refuse_sentences(const fs::path& path) {
 }
 
 constexpr const char* would_do =
-  "'bytes', a folder with tokenizer.json, with vocab.json and merges.txt, or "
-  "with vocab.txt, such a file, or a .gguf would do";
+  "the model's own tokenizer.json, a folder with it, with vocab.json and "
+  "merges.txt, or with vocab.txt, a .gguf, or 'bytes' would do";
 
 loaded from_folder(const fs::path& path) {
   if (is_there(path / "tokenizer.json"))

@@ -134,7 +134,10 @@ std::string remedy_of(const language_options& how, const user_streams& user,
     return "a document, or all that is of one 'source', goes whole into one "
            "part, and there "
            + std::string{user.sources == 1 ? "is " : "are "}
-           + std::to_string(user.sources) + " of these: more would do";
+           + std::to_string(user.sources)
+           + " of these: more would do; documents of a .txt have form feeds "
+             "between them, those of a .jsonl are its lines, and those of a "
+             "folder its files";
   return "more text"
          + std::string{part.dropped > 0 ? " that is not repeated" : ""}
          + ", a smaller 'context' or a larger " + part.would_do + " would do";

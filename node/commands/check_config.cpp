@@ -205,11 +205,14 @@ void print_keys(const method_list& methods, bool as_json, std::ostream& out) {
 }
 
 /// What there is of a run before it begins: data are read and dealt, the model
-/// is made. A configuration that cannot be run is not usable.
-result<void> try_to_prepare(const experiment& x, const model_maker& make_model,
-                            streams io) {
+/// is made. A configuration that cannot be run is not usable. Returns what is
+/// odd about it, or nothing.
+result<std::string> try_to_prepare(const experiment& x,
+                                   const model_maker& make_model, streams io) {
   return told_while(io.err, reading_a_run, [&](const auto&) {
-    return prepare(x, make_model).map([](const auto&) {});
+    return prepare(x, make_model).map([](const auto& made) {
+      return made.remark;
+    });
   });
 }
 
@@ -223,7 +226,9 @@ std::optional<result<void>> check_sweep(const command_line& line,
   if (!*plan)
     return std::nullopt;
   const auto fits = [&](const experiment& x) {
-    return make_model ? try_to_prepare(x, make_model, io) : result<void>{};
+    return make_model
+             ? try_to_prepare(x, make_model, io).map([](const auto&) {})
+             : result<void>{};
   };
   if (auto ok =
         check_rows(**plan, (*plan)->run, line.overrides(), fits, io.err);
@@ -284,12 +289,16 @@ exit_code check(const method_list& methods, const model_maker& make_model,
                   exit_code::usage, line.json(), io);
   if (const auto sweep = check_sweep(line, make_model, io))
     return *sweep ? exit_code::ok : refuse(sweep->error(), line, io);
-  const auto loaded = load_config(line.file(), line.overrides(), methods);
+  auto loaded = load_config(line.file(), line.overrides(), methods);
   if (!loaded)
     return refuse(loaded.error(), line, io);
-  if (make_model)
-    if (const auto ok = try_to_prepare(loaded->x, make_model, io); !ok)
-      return refuse(ok.error(), line, io);
+  if (make_model) {
+    const auto remark = try_to_prepare(loaded->x, make_model, io);
+    if (!remark)
+      return refuse(remark.error(), line, io);
+    if (!remark->empty())
+      loaded->notes.push_back(*remark);
+  }
   const auto method = method_of(loaded->x, methods);
   if (!method)
     return refuse(method.error(), line, io);

@@ -61,7 +61,9 @@ std::size_t labels_in(const std::vector<std::uint64_t>& counts) {
            std::ranges::count(counts, std::uint64_t{0}));
 }
 
-void print(const labelled_rows& data, std::ostream& out) {
+/// @param aside files of nobody
+void print(const labelled_rows& data, const std::vector<std::string>& aside,
+           std::ostream& out) {
   const auto& clients = data.clients();
   out << clients.train.size()
       << (clients.train.size() == 1 ? " client, " : " clients, ")
@@ -81,6 +83,8 @@ void print(const labelled_rows& data, std::ostream& out) {
     out << "; of user " << in_quotes(printable(shortened(user))) << ' ' << count
         << (count == 1 ? " text is" : " texts are")
         << " blank, or repeated as a whole, and left out";
+  if (!aside.empty())
+    out << '\n' << about_files(aside);
   out << "\n\nclient     rows  labels  validation     test  "
          "majority  of\n";
   for (std::size_t k = 0; k < clients.train.size(); ++k) {
@@ -94,7 +98,8 @@ void print(const labelled_rows& data, std::ostream& out) {
   print_asked(data, out);
 }
 
-json described(const labelled_rows& data) {
+json described(const labelled_rows& data,
+               const std::vector<std::string>& aside) {
   auto clients = json::array();
   for (std::size_t k = 0; k < data.clients().train.size(); ++k) {
     const auto x = labels_of(data, k);
@@ -122,6 +127,7 @@ json described(const labelled_rows& data) {
           {"texts_emptied", std::move(emptied)},
           {"rows_beyond_context", data.beyond()},
           {"rows_in_pairs", data.in_pairs()},
+          {"files_of_nobody", aside},
           {"digest", models::to_hex(data.content())},
           {"clients", std::move(clients)}};
 }
@@ -133,10 +139,11 @@ exit_code inspect_labelled(const experiment& x, bool json, streams io) {
                                [&](const auto&) { return load_labelled(x); });
   if (!data)
     return report(data.error(), json, io);
+  const auto aside = files_left_out(x.data);
   if (json)
-    io.out << described(**data).dump(2) << '\n';
+    io.out << described(**data, aside).dump(2) << '\n';
   else
-    print(**data, io.out);
+    print(**data, aside, io.out);
   return exit_code::ok;
 }
 

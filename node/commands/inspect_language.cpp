@@ -6,6 +6,7 @@
 #include <ostream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/json.hpp"
 #include "core/text.hpp"
@@ -34,13 +35,17 @@ window_counts windows_of(const language_data& data, std::size_t k) {
           .test = clients.test[k].size()};
 }
 
-void print(const language_data& data, std::ostream& out) {
+/// @param aside files of nobody
+void print(const language_data& data, const std::vector<std::string>& aside,
+           std::ostream& out) {
   const auto tokens = data.tokens();
   out << tokens.size() << (tokens.size() == 1 ? " user" : " users")
       << ", windows of " << data.context() << " tokens out of "
       << data.vocabulary() << "; " << data.dropped_paragraphs()
-      << " repeated paragraphs are left out\n\nclient  documents       tokens  "
-         "windows  validation     test  user\n";
+      << " repeated paragraphs are left out\n"
+      << (aside.empty() ? "" : about_files(aside) + "\n")
+      << "\nclient  documents       tokens  windows  validation     test  "
+         "user\n";
   for (std::size_t k = 0; k < tokens.size(); ++k) {
     const auto windows = windows_of(data, k);
     out << std::setw(6) << k + 1 << std::setw(11) << tokens[k].documents
@@ -50,7 +55,8 @@ void print(const language_data& data, std::ostream& out) {
   }
 }
 
-json described(const language_data& data) {
+json described(const language_data& data,
+               const std::vector<std::string>& aside) {
   auto clients = json::array();
   const auto tokens = data.tokens();
   for (std::size_t k = 0; k < tokens.size(); ++k) {
@@ -69,6 +75,7 @@ json described(const language_data& data) {
           {"context", data.context()},
           {"vocabulary", data.vocabulary()},
           {"dropped_paragraphs", data.dropped_paragraphs()},
+          {"files_of_nobody", aside},
           {"digest", models::to_hex(data.content())},
           {"clients", std::move(clients)}};
 }
@@ -82,10 +89,11 @@ exit_code inspect_language(const experiment& x, bool json, streams io) {
                                [&](const auto&) { return load_language(x); });
   if (!data)
     return report(data.error(), json, io);
+  const auto aside = files_left_out(x.data);
   if (json)
-    io.out << described(**data).dump(2) << '\n';
+    io.out << described(**data, aside).dump(2) << '\n';
   else
-    print(**data, io.out);
+    print(**data, aside, io.out);
   return exit_code::ok;
 }
 

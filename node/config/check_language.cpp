@@ -73,8 +73,9 @@ public:
     const auto& d = x_.data;
     if (d.tokenizer.empty() && x_.model.path.empty())
       refuse("data.tokenizer",
-             "'data.tokenizer' must name a tokenizer where the model has no "
-             "'path' to have one: a folder, a file, or \"bytes\"");
+             "'model.path' must name a model that has a tokenizer or, where "
+             "the model begins from the seed, 'data.tokenizer' one: a folder, "
+             "a file, or \"bytes\"");
     if (d.validation_share + d.test_share > share_max)
       refuse(said_.contains("data.test_share") ? "data.test_share"
                                                : "data.validation_share",

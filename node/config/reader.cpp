@@ -66,8 +66,10 @@ public:
     };
     if (list && list->size() <= items_max && std::ranges::all_of(*list, fits))
       x.assign(list->begin(), list->end());
-    else
-      refuse(*e, describe_list(describe(range)));
+    else {
+      const auto* one = std::get_if<std::int64_t>(&e->value);
+      refuse(*e, describe_list(describe(range)), one && fits(*one));
+    }
   }
 
   /// One alone may stand without its brackets: --set adapt=query.
@@ -106,7 +108,8 @@ public:
                                [&](double y) { return contains(range, y); }))
       x = std::move(*list);
     else
-      refuse(*e, describe_list(describe(range)));
+      refuse(*e, describe_list(describe(range)),
+             contains(range, number_in(*e)));
   }
 
   /// A table is there where a key of it is.
@@ -158,9 +161,13 @@ private:
     return nullptr;
   }
 
-  void refuse(const entry& e, const std::string& takes) {
-    wrong_.add(e.where, '\'' + shortened(e.typed) + "' must be " + takes
-                          + ", found " + e.found());
+  /// @param lacks_brackets and nothing else, where it is to be a list
+  void refuse(const entry& e, const std::string& takes,
+              bool lacks_brackets = false) {
+    wrong_.add(e.where,
+               '\'' + shortened(e.typed) + "' must be " + takes + ", found "
+                 + e.found()
+                 + (lacks_brackets ? "; [" + e.found() + "] would do" : ""));
   }
 
   template <class T>
@@ -171,12 +178,16 @@ private:
       refuse(e, takes);
   }
 
-  void take_number(const entry& e, double& x, number_range range) {
-    double value = std::nan("");
+  /// No number where it has none.
+  static double number_in(const entry& e) {
     if (const auto* real = std::get_if<double>(&e.value))
-      value = *real;
-    else if (const auto* integer = std::get_if<std::int64_t>(&e.value))
-      value = static_cast<double>(*integer);
+      return *real;
+    const auto* integer = std::get_if<std::int64_t>(&e.value);
+    return integer ? static_cast<double>(*integer) : std::nan("");
+  }
+
+  void take_number(const entry& e, double& x, number_range range) {
+    const auto value = number_in(e);
     if (contains(range, value))
       x = value;
     else

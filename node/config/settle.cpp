@@ -82,6 +82,18 @@ void settle_common(loaded_config& loaded, const entries& said,
                              + "' has no common model");
 }
 
+/// Tests do so on purpose; who has forgotten a key would see nothing of it but
+/// that little is learned.
+void remark_on_base(loaded_config& loaded, const recipe& method) {
+  const auto& x = loaded.x;
+  if (x.data.is_language() && x.model.is_language() && x.model.path.empty()
+      && models::is_over_base(method))
+    loaded.notes.push_back(
+      "'model.path' is not given: the model that method '" + method.name
+      + "' leaves as it is begins from the seed, and has learned nothing; the "
+        "path of a pretrained one would do");
+}
+
 /// The most ranks that a client begins with, where options say ranks by client.
 std::size_t most_ranks(const experiment& x) {
   const auto& said = x.training.experts;
@@ -332,6 +344,7 @@ void settle(loaded_config& loaded, const entries& said,
   if (!method)
     return;
   remark_on_factors(loaded, said);
+  remark_on_base(loaded, *method);
   settle_adapters(loaded, said, *method);
   settle_common(loaded, said, *method);
   read_options(loaded, said, *method, methods, wrong);

@@ -226,17 +226,19 @@ private:
       display_->say(line);
   }
 
-  /// What is left out of texts is in the folder, too: a sweep shows nothing.
+  /// What is odd about texts is in the folder, too: a sweep shows nothing.
   void announce() {
     say((in_.resume.empty() ? "running " : "resuming ") + x_.method + " under "
         + std::string{policies::to_string(x_.pace.mode)} + " with "
         + so_many(x_.clients.clients, "client") + "; folder "
         + folder_->path().string());
-    const auto left = work_.left_out ? about_left_out(*work_.left_out) : "";
-    if (left.empty())
-      return;
-    say(left);
-    folder_->log(left);
+    const std::string left =
+      work_.left_out ? about_left_out(*work_.left_out) : "";
+    for (const auto& line : {work_.remark, left})
+      if (!line.empty()) {
+        say(line);
+        folder_->log(line);
+      }
   }
 
   result<void> play() {

@@ -115,7 +115,10 @@ result<materials> labelled_of(const experiment& x, const language_maker& make) {
               .data_digest = [rows] { return rows->content(); },
               .counts_tokens = describes,
               .language = spec,
-              .left_out = left_out_of(*rows)};
+              .left_out = left_out_of(*rows),
+              .remark =
+                about_vocabulary(x.model, rows->vocabulary(), spec.vocabulary)};
+  m.left_out->files = files_left_out(x.data);
   if (x.data.text_task == models::text_task::classify)
     m.label_names = rows->labels();
   m.clients.held_out = x.clients.held_out;

@@ -27,17 +27,17 @@ result<std::vector<std::string>> users_of(const experiment& x) {
     return names;
   if (const auto said = x.data.user_tokens.size(); said > names->size())
     return fail(errc::invalid_config,
-                x.data.path + ": has " + std::to_string(names->size())
-                  + " users, and 'data.user_tokens' says how much "
+                x.data.path + ": has " + so_many(names->size(), "user")
+                  + ", and 'data.user_tokens' says how much "
                   + std::to_string(said) + " have; "
-                  + std::to_string(names->size()) + " numbers would do");
+                  + so_many(names->size(), "number") + " would do");
   if (x.data.pooled) // All of them are the one client.
     return names;
   const std::size_t clients = x.clients.clients;
   if (names->size() < clients)
     return fail(errc::invalid_config,
-                x.data.path + ": has " + std::to_string(names->size())
-                  + " users, and there are " + std::to_string(clients)
+                x.data.path + ": has " + so_many(names->size(), "user")
+                  + ", and there are " + std::to_string(clients)
                   + " clients, each of which is one; 'clients' = "
                   + std::to_string(names->size()) + " would do");
   names->resize(clients);
@@ -53,6 +53,10 @@ tokenizer_for(const experiment& x) {
         !ok)
       return tl::make_unexpected(ok.error());
   auto by = models::load_tokenizer_for(x.model.path, named);
+  if (!by && named.empty())
+    return fail(by.error().code,
+                by.error().context
+                  + "; 'data.tokenizer' names one that is elsewhere");
   if (!by || !has_common(x) || !common_model_of(x).is_language())
     return by;
   // It looks at the same tokens.
@@ -123,9 +127,14 @@ load_users(const experiment& x, const std::filesystem::path& folder,
 result<materials> language_of(const experiment& x, const language_maker& make) {
   if (x.data.is_labelled_text())
     return labelled_of(x, make);
-  return load_language(x).and_then(
-    [&](std::shared_ptr<const models::language_data> data) {
+  return load_language(x)
+    .and_then([&](std::shared_ptr<const models::language_data> data) {
       return language_over(x, std::move(data), make);
+    })
+    .map([&](materials m) {
+      if (m.left_out)
+        m.left_out->files = files_left_out(x.data);
+      return m;
     });
 }
 
@@ -150,7 +159,9 @@ language_over(const experiment& x,
                 },
               .has_labels = false,
               .counts_tokens = true,
-              .language = spec};
+              .language = spec,
+              .remark =
+                about_vocabulary(x.model, data->vocabulary(), spec.vocabulary)};
   m.clients.held_out = x.clients.held_out;
   if (!data->users().empty())
     m.left_out = left_out_of(*data);

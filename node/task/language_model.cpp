@@ -1,5 +1,6 @@
 #include "node/task/language_model.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -133,6 +134,16 @@ std::function<error(error)> spoken_of(const experiment& x,
     e.context = origin + ": " + e.context;
     return e;
   };
+}
+
+std::string about_vocabulary(const model_options& what, std::uint32_t tokens,
+                             std::uint32_t rows) {
+  const auto apart = std::max(tokens, rows) - std::min(tokens, rows);
+  if (what.path.empty() || apart <= rows / 100)
+    return {};
+  return what.path + ": has embeddings of " + std::to_string(rows)
+         + " tokens, and the tokenizer has " + std::to_string(tokens)
+         + ": it may be another model's; 'data.tokenizer' says which it is";
 }
 
 result<void> check_is_causal(const models::language_spec& x,

@@ -28,6 +28,12 @@ base_of(const experiment& x, const model_options& what,
 std::function<error(error)> spoken_of(const experiment& x,
                                       const model_options& what);
 
+/// What is to be said of rows of so many tokens, and of a model of a file that
+/// has a hundredth more, or fewer. A few are usual: rows that nobody has, for
+/// speed. Empty otherwise.
+std::string about_vocabulary(const model_options& what, std::uint32_t tokens,
+                             std::uint32_t rows);
+
 /// Who is asked for the next token must not see it. Returns `invalid_config`,
 /// with `origin`.
 [[nodiscard]] result<void> check_is_causal(const models::language_spec& x,

@@ -79,6 +79,7 @@ struct materials {
   std::vector<std::string> user_names = {};
   /// What the classes of texts are called, in the order of a head's rows.
   std::vector<std::string> label_names = {};
+  std::string remark = {}; ///< To be said once; empty: there is none.
 };
 
 /// Whether the method has a model that nobody trains and all look through.

@@ -1,8 +1,10 @@
 #include "node/task/texts_left_out.hpp"
 
-#include <vector>
+#include <algorithm>
+#include <cstddef>
 
 #include "core/text.hpp"
+#include "models/language/documents.hpp"
 
 namespace troupe::node {
 
@@ -29,7 +31,27 @@ texts_left_out left_out_of(const models::labelled_rows& x) {
   return out;
 }
 
+std::vector<std::string> files_left_out(const data_options& x) {
+  return x.users.empty() && !x.brought ? models::files_of_nobody(x.path)
+                                       : std::vector<std::string>{};
+}
+
+std::string about_files(const std::vector<std::string>& files) {
+  constexpr std::size_t listed_max = 4;
+  if (files.empty())
+    return {};
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(listed_max, files.size()); ++i)
+    names.push_back(in_quotes(shortened(files[i])));
+  if (files.size() > listed_max)
+    names.push_back(so_many(files.size() - listed_max, "other file"));
+  return enumerated(names) + (files.size() == 1 ? " is" : " are")
+         + " of no user: a name that ends with .txt or .jsonl, or a folder, "
+           "would do";
+}
+
 std::string about_left_out(const texts_left_out& x) {
+  const auto files = about_files(x.files);
   std::vector<std::string> gone;
   if (x.paragraphs > 0)
     gone.push_back(so_many(x.paragraphs, "repeated paragraph"));
@@ -38,8 +60,8 @@ std::string about_left_out(const texts_left_out& x) {
   if (x.rows > 0)
     gone.push_back(so_many(x.rows, "row"));
   if (gone.empty())
-    return {};
-  return enumerated(gone)
+    return files;
+  return files + (files.empty() ? "" : "; ") + enumerated(gone)
          + (x.paragraphs + x.texts + x.rows == 1 ? " is" : " are")
          + " left out of what is learned from and tested with; troupe data "
            "inspect says more";

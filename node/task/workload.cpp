@@ -331,7 +331,8 @@ result<workload> prepare(const experiment& x, materials found) {
              .window = x.data.context,
              .left_out = found.left_out,
              .user_names = found.user_names,
-             .label_names = found.label_names};
+             .label_names = found.label_names,
+             .remark = std::move(found.remark)};
   w.shape.examples_max =
     x.merge.samples_max ? x.merge.samples_max : largest(found.clients);
   w.make_objective = found.make_objective;

@@ -45,6 +45,7 @@ struct workload {
   std::optional<texts_left_out> left_out = {}; ///< Of texts that are read here.
   std::vector<std::string> user_names = {};    ///< As of `materials`.
   std::vector<std::string> label_names = {};   ///< Likewise.
+  std::string remark = {}; ///< To be said once; empty: there is none.
 
   std::uint64_t examples(client_id x) const {
     return task->clients.train[x.value - 1].size();

@@ -71,6 +71,27 @@ TEST_F(texts_of_users, are_in_folders_and_files) {
   EXPECT_THAT(texts("nl"), ElementsAre("eerste", "tweede"));
 }
 
+TEST_F(texts_of_users, are_in_folders_of_any_depth) {
+  for (const auto* name : {"b.txt", "old/a.txt", "old/older/c", "old.txt"})
+    write(std::string{"ana/"} + name, name);
+  write("ana/old/.hidden", "nooit");
+  write("ana/.old/a.txt", "nooit");
+  write("far/a", "weit");
+  std::filesystem::create_symlink(at.path() + "/far", at.path() + "/ana/far");
+  std::filesystem::create_symlink(at.path() + "/ana",
+                                  at.path() + "/ana/old/ana");
+  const auto found = read_users(at.path(), {"ana"});
+  ASSERT_TRUE(found) << found.error().context;
+  std::vector<std::string> texts, sources;
+  for (const auto& x : found->front().documents) {
+    texts.push_back(x.text);
+    sources.push_back(x.source);
+  }
+  EXPECT_THAT(sources,
+              ElementsAre("b.txt", "old.txt", "old/a.txt", "old/older/c"));
+  EXPECT_EQ(texts, sources);
+}
+
 TEST_F(texts_of_users, come_in_the_order_in_which_they_are_named) {
   write("a.txt", "x");
   write("b.txt", "y");
@@ -122,6 +143,12 @@ TEST_F(texts_of_users, are_refused_with_the_place) {
   EXPECT_EQ(refusal(), ": has texts of nobody; a folder that has a sub-folder, "
                        "a .txt or a .jsonl of each user would do");
   write("a.csv", "text,label");
+  const auto file = read_users(at.path() + "/a.csv", {});
+  ASSERT_FALSE(file);
+  EXPECT_EQ(file.error().context,
+            at.path()
+              + "/a.csv: is a file, and no folder of users; a folder that has "
+                "a sub-folder, a .txt or a .jsonl of each user would do");
   EXPECT_EQ(refusal(), ": has texts of nobody, and has 'a.csv'; a folder that "
                        "has a sub-folder, a .txt or a .jsonl of each user "
                        "would do");
@@ -138,12 +165,24 @@ TEST_F(texts_of_users, are_refused_with_the_place) {
   write("nl.txt", "een");
   write("x.jsonl", "{\"text\": \"a\"}\n{\"title\": \"b\"}\n");
   EXPECT_EQ(refusal(),
-            "/x.jsonl:2: is no document; {\"text\": \"…\"} would do");
+            "/x.jsonl:2: is no document: it has no 'text', and has 'title'; "
+            "{\"text\": \"…\"} would do");
+  write("x.jsonl", "{\"text\": 5}\n");
+  EXPECT_EQ(refusal(), "/x.jsonl:1: is no document: its 'text' is no text; "
+                       "{\"text\": \"…\"} would do");
   write("x.jsonl", "{\"text\": \"a\"}\n{\"text\": \"a\"\n");
   EXPECT_THAT(refusal(),
               AllOf(HasSubstr("/x.jsonl:2: is no document: it is no JSON from "
                               "byte "),
                     HasSubstr(" on; {\"text\": \"…\"} would do")));
+  for (const std::string list : {"[\n{\"text\": \"a\"}\n]\n",
+                                 "[{\"text\": \"a\"}, {\"text\": \"b\"}]"}) {
+    write("x.jsonl", list);
+    EXPECT_THAT(refusal(), AllOf(HasSubstr("/x.jsonl:1: is no document: it is "
+                                           "no "),
+                                 HasSubstr("; {\"text\": \"…\"} a line, and no "
+                                           "list around them, would do")));
+  }
   write("x.jsonl", "{\"text\": \"caf\xe9\"}\n");
   EXPECT_EQ(refusal(), "/x.jsonl:1: is no document: it is no UTF-8; {\"text\": "
                        "\"…\"} would do");
@@ -159,6 +198,12 @@ TEST_F(texts_of_users, are_refused_where_a_byte_is_no_letters) {
   write("de/a.txt", "eins");
   write("de/b.txt", "zwei \xc3");
   EXPECT_EQ(refusal(), "/de/b.txt:1: byte 5 of the file, '\\xc3'" + otherwise);
+  for (const std::string begin : {"ff", "fe"}) {
+    write("de/b.txt", begin == "ff" ? "\xff\xfez" : "\xfe\xff");
+    EXPECT_EQ(refusal(), "/de/b.txt:1: byte 0 of the file, '\\x" + begin
+                           + "', is no UTF-8; what iconv -f UTF-16 -t UTF-8 "
+                             "makes of it would do");
+  }
 }
 
 TEST_F(texts_of_users, are_not_waited_for) {

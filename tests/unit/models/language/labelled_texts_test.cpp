@@ -219,11 +219,13 @@ TEST_F(labelled_lines, are_refused_by_their_number) {
   EXPECT_EQ(refusal(text_task::classify, std::string(65, '[')),
             path
               + ":1: is no labelled text: it has more than 64 levels; "
-                "{\"text\": \"…\", \"label\": \"…\"} would do");
-  for (const std::string number : {"-3", "1.5", "1e+30"})
+                "{\"text\": \"…\", \"label\": \"…\"} a line, and no list "
+                "around them, would do");
+  for (const std::string other :
+       {"-3", "1.5", "1e+30", "true", "null", "[\"a\"]"})
     EXPECT_EQ(refusal(text_task::classify,
-                      "{\"text\": \"x\", \"label\": " + number + "}"),
-              path + ":1: has " + number
+                      "{\"text\": \"x\", \"label\": " + other + "}"),
+              path + ":1: has " + other
                 + " under 'label'; a text or a whole number from 0 to "
                   "18446744073709551615 would do; 'data.label' says which key "
                   "has the class");

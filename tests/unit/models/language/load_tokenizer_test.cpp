@@ -43,8 +43,8 @@ std::string refusal(const fs::path& path) {
 }
 
 constexpr const char* would_do =
-  "; 'bytes', a folder with tokenizer.json, with vocab.json and merges.txt, "
-  "or with vocab.txt, such a file, or a .gguf would do";
+  "; the model's own tokenizer.json, a folder with it, with vocab.json and "
+  "merges.txt, or with vocab.txt, a .gguf, or 'bytes' would do";
 
 /// The vocabulary of GPT-2's two files.
 std::string vocabulary(const merge_list& merges, bool with_ends) {

@@ -50,7 +50,10 @@ TEST_F(streams_of_users, need_as_many_documents_as_there_are_parts) {
            + ": user 'it' has 0 tokens for validation, and a window takes 5, "
              "'context' and the one behind; a document, or all that is of one "
              "'source', goes whole into one part, and there "
-           + count + " of these: more would do";
+           + count
+           + " of these: more would do; documents of a .txt have form feeds "
+             "between them, those of a .jsonl are its lines, and those of a "
+             "folder its files";
   };
   write(2);
   EXPECT_EQ(refusal(), refused("are 2"));

@@ -47,6 +47,18 @@ struct inspected_texts : ::testing::Test {
 
 } // namespace
 
+TEST_F(inspected_texts, are_not_in_files_of_nobody) {
+  EXPECT_EQ(parsed::parse(said(true))["files_of_nobody"], parsed::array());
+  std::ofstream{at.path() + "/nl.TXT"} << "een";
+  EXPECT_THAT(said(false),
+              StartsWith("2 users, windows of 4 tokens out of 257; 0 repeated "
+                         "paragraphs are left out\n'nl.TXT' is of no user: a "
+                         "name that ends with .txt or .jsonl, or a folder, "
+                         "would do\n\nclient "));
+  EXPECT_EQ(parsed::parse(said(true))["files_of_nobody"],
+            parsed::array({"nl.TXT"}));
+}
+
 TEST_F(inspected_texts, have_tokens_and_windows) {
   EXPECT_EQ(said(false),
             "2 users, windows of 4 tokens out of 257; 0 repeated paragraphs "

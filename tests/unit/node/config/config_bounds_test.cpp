@@ -9,6 +9,9 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
+#include <string>
+
 namespace troupe::node {
 
 namespace {
@@ -124,6 +127,28 @@ TEST(large_configs, have_lists_with_an_end) {
                           + "' must be a list of up to 64, each "));
     EXPECT_EQ(refusal(text + list(item, 64)), "");
   }
+}
+
+TEST(config, says_where_a_list_lacks_its_brackets_alone) {
+  const std::string of_numbers = "a number above 0, up to 1e+30";
+  const std::string of_counts = "an integer from 1 to 1024";
+  for (const auto& [key, found, item, remedy] :
+       {std::array<std::string, 4>{"experts", "9", of_counts, "; [9] would do"},
+        {"experts", "0", of_counts, ""},
+        {"experts", "1.5", of_counts, ""},
+        {"deviation", "2", of_numbers, "; [2] would do"},
+        {"deviation", "0.5", of_numbers, "; [0.5] would do"},
+        {"deviation", "0", of_numbers, ""}})
+    EXPECT_EQ(refusal("rounds = 1\n" + key + " = " + found),
+              "a.toml:2: '" + key + "' must be a list of up to 64, each " + item
+                + ", found " + found + remedy);
+}
+
+TEST(config, knows_a_method_that_is_written_with_other_cases) {
+  EXPECT_THAT(refusal("rounds = 1\nmethod = 'FedAvg'"),
+              HasSubstr("unknown method 'FedAvg', did you mean 'fedavg'? "));
+  EXPECT_THAT(refusal("rounds = 1\nmethod = 'SCAFOLD'"),
+              HasSubstr("did you mean 'scaffold'? "));
 }
 
 TEST(shortened, leaves_letters_whole) {

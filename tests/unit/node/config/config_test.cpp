@@ -160,7 +160,7 @@ INSTANTIATE_TEST_SUITE_P(
     bad_config{
       "rounds = 1\n[data]\nmean = 0.5",
       "a.toml:3: 'data.mean' must be a list of up to 64, each a number "
-      "from -1e+30 to 1e+30, found 0.5"},
+      "from -1e+30 to 1e+30, found 0.5; [0.5] would do"},
     bad_config{
       "rounds = 1\ndeviation = [1, 0.0]",
       "a.toml:2: 'deviation' must be a list of up to 64, each a number "

@@ -243,11 +243,37 @@ TEST(language_keys, go_in_pairs) {
 TEST(language_keys, need_a_tokenizer) {
   EXPECT_EQ(refusal("rounds = 1\n[data]\nkind = 'language'\npath = 'x'\n"
                     "[model]\nkind = 'language'\n"),
-            "a.toml: 'data.tokenizer' must name a tokenizer where the model "
-            "has no 'path' to have one: a folder, a file, or \"bytes\"");
+            "a.toml: 'model.path' must name a model that has a tokenizer or, "
+            "where the model begins from the seed, 'data.tokenizer' one: a "
+            "folder, a file, or \"bytes\"");
   EXPECT_EQ(refusal("rounds = 1\n[data]\nkind = 'language'\npath = ''\n"
                     "tokenizer = 'bytes'\n[model]\nkind = 'language'\n"),
             "a.toml:4: 'data.path' must name a file or a folder, found \"\"");
+}
+
+// What a method leaves as it is says nothing where nobody trained it before.
+TEST(language_keys, note_that_a_frozen_model_begins_from_the_seed) {
+  const auto notes = [](const std::string& method, const std::string& model) {
+    const auto x = parse_config(
+      {"method = '" + method + "'\n" + with("users = ['nl', 'de']\n", model),
+       "a.toml"});
+    EXPECT_TRUE(x) << x.error().context;
+    return x ? x->notes : std::vector<std::string>{};
+  };
+  for (const std::string method : {"comigs", "homlora", "pretrained"}) {
+    EXPECT_THAT(notes(method, ""),
+                ElementsAre("'model.path' is not given: the model that method '"
+                            + method
+                            + "' leaves as it is begins from the seed, and has "
+                              "learned nothing; the path of a pretrained one "
+                              "would do"));
+    EXPECT_THAT(notes(method, "path = 'base'\n"), ElementsAre());
+  }
+  EXPECT_THAT(notes("fedavg", ""), ElementsAre());
+  const auto no_text =
+    parse_config({"method = 'homlora'\nrounds = 1\n", "a.toml"});
+  ASSERT_TRUE(no_text) << no_text.error().context;
+  EXPECT_THAT(no_text->notes, ElementsAre());
 }
 
 TEST(language_keys, leave_something_to_train_on) {

@@ -145,6 +145,21 @@ TEST_F(small_run, counts_what_happened) {
   EXPECT_EQ(go({"method=local"}).rounds, 6u);
 }
 
+TEST_F(small_run, says_once_what_is_odd_about_its_texts) {
+  const auto x = configured(quadratic_run, {}, scratch_.path());
+  auto work = node::prepare(x, no_model);
+  ASSERT_TRUE(work) << work.error().context;
+  work->remark = "so and so";
+  std::ostringstream shown;
+  const auto done =
+    node::run(x, {.make_model = no_model, .progress = &shown, .work = &*work});
+  ASSERT_TRUE(done) << done.error().context;
+  const auto text = shown.str();
+  const auto at = text.find("\nso and so\n");
+  ASSERT_NE(at, text.npos) << "nothing is said of texts: " << text;
+  EXPECT_EQ(text.find("so and so", at + 2), text.npos);
+}
+
 TEST_F(small_run, says_once_what_is_left_out_of_its_texts) {
   const auto x = configured(quadratic_run, {}, scratch_.path());
   auto work = node::prepare(x, no_model);

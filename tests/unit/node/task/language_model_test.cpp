@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdint>
 #include <string>
 
 #include "core/random.hpp"
@@ -104,6 +105,29 @@ TEST(base_of_a_run, is_a_file_where_one_is_said) {
   const auto none = node::base_of(x, 257);
   ASSERT_FALSE(none);
   EXPECT_THAT(none.error().context, ::testing::HasSubstr("/none"));
+}
+
+TEST(base_of_a_run, may_have_a_few_rows_more_than_there_are_tokens) {
+  model_options x;
+  EXPECT_EQ(node::about_vocabulary(x, 257, 49152), "") << "it has as many";
+  x.path = "base";
+  struct one {
+    std::uint32_t tokens, rows;
+    bool is_said;
+  };
+  for (const auto& y :
+       {one{257, 257, false}, one{50257, 50304, false},
+        one{49152, 49154, false}, one{99, 100, false}, one{98, 100, true},
+        one{101, 100, false}, one{102, 100, true}, one{257, 49152, true},
+        one{49152, 257, true}})
+    EXPECT_EQ(node::about_vocabulary(x, y.tokens, y.rows),
+              y.is_said ? "base: has embeddings of " + std::to_string(y.rows)
+                            + " tokens, and the tokenizer has "
+                            + std::to_string(y.tokens)
+                            + ": it may be another model's; 'data.tokenizer' "
+                              "says which it is"
+                        : std::string{})
+      << y.tokens << " of " << y.rows;
 }
 
 TEST(base_of_a_run, does_not_see_what_it_should_foretell) {

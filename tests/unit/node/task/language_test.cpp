@@ -68,6 +68,10 @@ TEST_F(language_task, has_no_client_without_a_user) {
   EXPECT_EQ(refusal(), x.data.path
                          + ": has 3 users, and there are 4 clients, each of "
                            "which is one; 'clients' = 3 would do");
+  x.data.users = {"de"};
+  EXPECT_EQ(refusal(), x.data.path
+                         + ": has 1 user, and there are 4 clients, each of "
+                           "which is one; 'clients' = 1 would do");
 }
 
 TEST_F(language_task, says_which_path_leads_nowhere) {
@@ -139,6 +143,18 @@ TEST_F(language_task, is_cut_by_the_tokenizer_of_its_model) {
 }
 
 // What looks at the rows reads the same ids.
+TEST_F(language_task, says_which_key_names_a_tokenizer_that_its_model_lacks) {
+  x.data.tokenizer.clear();
+  x.model.path = at.path() + "/model";
+  std::filesystem::create_directories(x.model.path);
+  EXPECT_EQ(refusal(),
+            x.model.path
+              + ": has no tokenizer; the model's own tokenizer.json, a folder "
+                "with it, with vocab.json and merges.txt, or with vocab.txt, a "
+                ".gguf, or 'bytes' would do; 'data.tokenizer' names one that "
+                "is elsewhere");
+}
+
 TEST_F(language_task, has_no_tokenizer_that_is_not_the_common_models) {
   x.method = "ddome";
   x.common_model = x.model;

@@ -105,6 +105,31 @@ TEST_F(run_over_texts, says_how_many_with_labels_are_blank_or_repeats) {
                     "with; troupe data inspect says more");
 }
 
+TEST_F(run_over_texts, says_which_files_are_of_no_user) {
+  stream();
+  for (const auto* name : {"carl.TXT", "dora.md", ".hidden"})
+    std::ofstream{at.path() + '/' + name} << "text";
+  const std::string line = "'carl.TXT' and 'dora.md' are of no user: a name "
+                           "that ends with .txt or .jsonl, or a folder, would "
+                           "do";
+  EXPECT_EQ(said(), line);
+  add_documents(repeated + "\f" + repeated + "\f");
+  EXPECT_EQ(said(), line
+                      + "; 1 repeated paragraph is left out of what is learned "
+                        "from and tested with; troupe data inspect says more");
+  x.data.users = {"a"};
+  EXPECT_THAT(said(), ::testing::StartsWith("1 repeated paragraph"));
+}
+
+TEST_F(run_over_texts, says_which_files_beside_labelled_ones_are_of_no_user) {
+  classify();
+  for (const auto* name : {"1.md", "2.md", "3.md", "4.md", "5.md"})
+    std::ofstream{at.path() + '/' + name} << "text";
+  EXPECT_EQ(said(), "'1.md', '2.md', '3.md', '4.md' and 1 other file are of no "
+                    "user: a name that ends with .txt or .jsonl, or a folder, "
+                    "would do");
+}
+
 TEST_F(run_over_texts, speaks_of_those_that_are_brought_where_they_are) {
   stream();
   add_documents(repeated + "\f" + repeated + "\f");
