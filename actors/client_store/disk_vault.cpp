@@ -29,6 +29,21 @@ disk_vault::wait_for(const fs::path& folder, const std::string& run,
   return folder_lock::wait_until_free(home, clients_lock, say);
 }
 
+result<void> disk_vault::remove(const fs::path& folder, const std::string& run,
+                                const std::function<void()>& first) {
+  const auto home = home_of(folder, run);
+  const auto lock = folder_lock::take(home, clients_lock);
+  if (!lock)
+    return tl::make_unexpected(lock.error());
+  first();
+  std::error_code failed;
+  fs::remove_all(home, failed);
+  if (failed)
+    return fail(errc::storage_failure,
+                "cannot remove " + home.string() + ": " + failed.message());
+  return {};
+}
+
 result<std::shared_ptr<disk_vault>>
 disk_vault::open(const fs::path& folder, const std::string& run, options opts) {
   const auto home = home_of(folder, run);

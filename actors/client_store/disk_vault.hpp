@@ -34,6 +34,12 @@ public:
   wait_for(const std::filesystem::path& folder, const std::string& run,
            const std::function<void(const std::string&)>& say);
 
+  /// Removes the clients of a run. Fails where a process has them.
+  /// @param first called before that, while no other process can have them
+  [[nodiscard]] static result<void> remove(const std::filesystem::path& folder,
+                                           const std::string& run,
+                                           const std::function<void()>& first);
+
   /// The clients of one run, in a folder of its own within `folder`.
   [[nodiscard]] static result<std::shared_ptr<disk_vault>>
   open(const std::filesystem::path& folder, const std::string& run,

@@ -357,6 +357,7 @@ void settle(loaded_config& loaded, const entries& said,
   remark_on_weights(loaded, said, *method);
   remark_on_moments(loaded, said, *method);
   remark_on_heads(loaded, said, *method);
+  remark_on_idle(loaded, *method);
 }
 
 } // namespace troupe::node

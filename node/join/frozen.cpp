@@ -40,7 +40,7 @@ shared_values kept(const std::string& store, const models::digest& content,
   return digest_of(out) == content ? out : nullptr;
 }
 
-result<void> keep(const frozen_source& from, const models::digest& content,
+result<void> keep(const asked_server& from, const models::digest& content,
                   const shared_values& values) {
   if (from.in.store.empty())
     return {};
@@ -68,7 +68,7 @@ join_summary is_missing(const std::string& name, const std::string& why) {
 }
 
 /// From the server, a piece at a time. Says how it ends where it does not come.
-std::optional<join_summary> fetch(const frozen_source& from,
+std::optional<join_summary> fetch(const asked_server& from,
                                   const messages::frozen_digest& what,
                                   std::size_t size, shared_values& to) {
   std::vector<float> all;
@@ -97,7 +97,7 @@ std::optional<join_summary> fetch(const frozen_source& from,
   return std::nullopt;
 }
 
-std::optional<join_summary> settle(const frozen_source& from,
+std::optional<join_summary> settle(const asked_server& from,
                                    const messages::frozen_digest& what,
                                    workload& to) {
   const auto found = to.task->frozen.find(what.name);
@@ -139,7 +139,7 @@ std::optional<join_summary> settle_kept(const std::string& store,
   return std::nullopt;
 }
 
-std::optional<join_summary> settle_frozen(const frozen_source& from,
+std::optional<join_summary> settle_frozen(const asked_server& from,
                                           workload& to) {
   if (from.terms.frozen.size() > to.task->frozen.size())
     return ended(end::misfit, "the run has other blocks that nobody trains");

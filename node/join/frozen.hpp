@@ -6,25 +6,15 @@
 #include <optional>
 
 #include "actors/messages/terms.hpp"
-#include "actors/transport/endpoint.hpp"
-#include "node/join/inquiry.hpp"
-#include "node/join/join.hpp"
+#include "node/join/asked_server.hpp"
 #include "node/task/workload.hpp"
 
 namespace troupe::node {
 
-struct frozen_source {
-  const join_context& in;
-  const messages::terms_given& terms;
-  inquiry& asked;
-  transport::endpoint& network;
-  inquiry::patience how_long;
-};
-
 /// Gives the task all frozen blocks as the terms name them, and keeps in the
 /// store what the server gave, where there is room. Says how it ends where one
 /// is nowhere.
-std::optional<join_summary> settle_frozen(const frozen_source& from,
+std::optional<join_summary> settle_frozen(const asked_server& from,
                                           workload& to);
 
 /// The same without a server: of what is made or read here, and what a store

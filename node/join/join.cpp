@@ -20,6 +20,7 @@
 #include "node/join/inquiry.hpp"
 #include "node/join/joined_task.hpp"
 #include "node/join/lookout.hpp"
+#include "node/join/places.hpp"
 #include "node/join/store.hpp"
 #include "node/join/task.hpp"
 #include "node/join/visit_counts.hpp"
@@ -105,6 +106,14 @@ private:
             .meanwhile = [this] { seen_.tell_news(); }};
   }
 
+  asked_server server() {
+    return {.in = in_,
+            .terms = terms_,
+            .asked = asked_,
+            .network = *socket_,
+            .how_long = how_long()};
+  }
+
   problem dial() {
     transport::socket_endpoint::options x;
     if (auto wrong = door_.prepare(x, [this] { seen_.tell_news(); }))
@@ -164,16 +173,16 @@ private:
     seen_.at(lookout::step::making);
     if (auto wrong = read_terms(in_, terms_, x_))
       return wrong;
-    if (is_named())
-      return read_own(in_, terms_, x_, own_);
-    if (auto wrong = make_work(in_, terms_, x_, work_))
+    if (auto wrong = is_named() ? try_work(in_, terms_, x_, own_, work_)
+                                : make_work(in_, terms_, x_, work_))
       return wrong;
     return get_frozen();
   }
 
   /// What a client with a name trains on follows from its number.
   problem make_task() {
-    if (is_named()) {
+    if (is_named() && !was_tried_as(x_, mine_.front())) {
+      work_ = {};
       if (auto wrong = make_work(in_, terms_, x_, own_, mine_.front(), work_))
         return wrong;
       if (auto wrong = get_frozen())
@@ -188,40 +197,30 @@ private:
 
   problem get_places() {
     seen_.at(lookout::step::beginning);
-    auto found = asked_.ask<messages::places_given>(
-      *socket_,
-      messages::places_asked{
-        .nonce = 0, .store = store_, .count = in_.clients, .name = in_.name},
-      how_long());
-    if (!found)
+    auto wrong = ask_for_places(server(), x_, store_, mine_);
+    // Who has no answer may have clients all the same.
+    if (!wrong || wrong->how != end::refused)
+      seen_.made().stay();
+    if (wrong && wrong->how == end::unreachable)
       return door_.no_answer();
-    if (found->clients.empty())
-      return ended(end::refused, found->why);
-    for (const auto who : found->clients)
-      if (!may_be(who, in_, x_) || (is_named() && found->clients.size() != 1))
-        return ended(end::misfit, "the server gives clients that the run has "
-                                  "not");
-    mine_ = std::move(found->clients);
-    return std::nullopt;
+    return wrong;
   }
 
   /// Before any place is asked for: who does not get the folder takes none.
   problem open_store() {
+    seen_.made().opens(to_hex(terms_.run));
     auto made = open_vault(in_, to_hex(terms_.run), door_.own());
     if (!made)
       return ended(end::failed, made.error().context);
+    if (const auto ok = keep_store_id(in_.store, store_); !ok)
+      return ended(end::failed, ok.error().context);
     files_ = std::move(*made);
     seen_.watch(files_);
     return std::nullopt;
   }
 
   problem get_frozen() {
-    auto wrong = settle_frozen({.in = in_,
-                                .terms = terms_,
-                                .asked = asked_,
-                                .network = *socket_,
-                                .how_long = how_long()},
-                               work_);
+    auto wrong = settle_frozen(server(), work_);
     if (wrong && wrong->how == end::unreachable)
       return door_.no_answer();
     return wrong;
@@ -389,7 +388,7 @@ join_summary join(const join_context& in) {
     visit_of_process visit{in, seen};
     auto out = visit.perform();
     if (!visit.is_elsewhere()) {
-      seen.ended(out.why);
+      seen.ended(out);
       return out;
     }
     if (in.say)

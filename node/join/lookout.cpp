@@ -37,6 +37,7 @@ lookout::lookout(const join_context& in)
     http_(in.http),
     board_(in.board),
     store_(in.store),
+    made_(in.store),
     file_(path_in(in.store)),
     own_(store_),
     contact_(in.wait) {
@@ -55,6 +56,7 @@ lookout::~lookout() {
   changed_.notify_all();
   thread_.join();
   look();
+  made_.remove();
 }
 
 void lookout::at(step x) {
@@ -100,10 +102,12 @@ void lookout::server_away(bool x) {
   known_.server_away = x;
 }
 
-void lookout::ended(const std::string& reason) {
+void lookout::ended(const join_summary& how) {
   const std::lock_guard guard{mutex_};
   known_.over = true;
-  known_.reason = reason;
+  known_.reason = how.why;
+  if (how.how == join_summary::end::interrupted)
+    made_.stay();
 }
 
 void lookout::tell_news() {

@@ -22,6 +22,7 @@
 #include "node/join/host_inquiry.hpp"
 #include "node/join/inquiry.hpp"
 #include "node/join/join.hpp"
+#include "node/join/traces.hpp"
 #include "node/watch/board.hpp"
 #include "node/watch/outlay.hpp"
 #include "node/watch/status_file.hpp"
@@ -34,7 +35,7 @@ public:
 
   explicit lookout(const join_context& in);
 
-  /// Looks a last time.
+  /// Looks a last time. @pre what its process opened in the store is closed
   ~lookout();
 
   lookout(const lookout&) = delete;
@@ -69,12 +70,17 @@ public:
   /// The server said that it ends for now; heard of again, it is back.
   void server_away(bool x);
 
-  /// How it ended.
-  void ended(const std::string& reason);
+  /// How it ended. Who was only interrupted goes on with what it made.
+  void ended(const join_summary& how);
 
   /// Tells people what they have not been told yet: of the connection, and now
   /// and then of the work. One thread calls it.
   void tell_news();
+
+  /// What is made in its store, and goes with this where it never joined.
+  traces& made() noexcept {
+    return made_;
+  }
 
   connection& connected() noexcept {
     return connection_;
@@ -99,6 +105,7 @@ private:
   std::string http_;
   std::shared_ptr<process_board> board_;
   std::filesystem::path store_; ///< Empty: it has none.
+  traces made_;                 ///< Before anything is made there.
   status_file file_;
   outlay own_;
   connection connection_;

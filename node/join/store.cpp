@@ -12,6 +12,26 @@
 
 namespace troupe::node {
 
+namespace {
+
+result<void> write_id(const std::filesystem::path& path,
+                      const messages::store_id& id) {
+  const auto text = to_hex(id) + '\n';
+  const std::array parts{std::as_bytes(std::span{text})};
+  return models::replace_file(path, parts, {.sync = true});
+}
+
+} // namespace
+
+result<void> keep_store_id(const std::filesystem::path& folder,
+                           const messages::store_id& id) {
+  std::error_code failed;
+  const auto path = folder / "id";
+  const bool is_gone =
+    !folder.empty() && !std::filesystem::exists(path, failed) && !failed;
+  return is_gone ? write_id(path, id) : result<void>{};
+}
+
 result<messages::store_id> store_id_of(const std::filesystem::path& folder) {
   messages::store_id id{};
   std::error_code failed;
@@ -26,11 +46,7 @@ result<messages::store_id> store_id_of(const std::filesystem::path& folder) {
   const auto path = folder / "id";
   if (!std::filesystem::exists(path, failed) && !failed) {
     draw_secret(id);
-    const auto text = to_hex(id) + '\n';
-    const std::array parts{std::as_bytes(std::span{text})};
-    return models::replace_file(path, parts, {.sync = true}).map([id] {
-      return id;
-    });
+    return write_id(path, id).map([id] { return id; });
   }
   const auto text = models::read_text(path, errc::storage_failure);
   if (!text)

@@ -19,6 +19,11 @@ namespace troupe::node {
 [[nodiscard]] result<messages::store_id>
 store_id_of(const std::filesystem::path& folder);
 
+/// Writes it there again where it is gone: a process that was refused has
+/// removed what it made, and this one came meanwhile.
+[[nodiscard]] result<void> keep_store_id(const std::filesystem::path& folder,
+                                         const messages::store_id& id);
+
 /// What clients of a run keep, in the process's folder, which nobody else has
 /// open, or in memory. That what other runs have there is set aside is said
 /// when this one has its first.

@@ -178,6 +178,16 @@ std::string clients_as_text(const run_summary& x) {
   return "";
 }
 
+/// A run that came to its end, and of which no loss is known.
+std::string scored_as_text(const run_summary& x) {
+  const bool is_scored = x.loss || x.per_client || x.clients_perplexity
+                         || x.clients_loss || x.held_out || x.clients_asked;
+  return is_scored || x.failed || x.interrupted
+           ? ""
+           : "  scored     nothing: without rows to test with there is no "
+             "loss\n";
+}
+
 /// Without it an accuracy of sorted labels says nothing.
 std::string majority_as_text(const run_summary& x) {
   const auto found = x.method_results.find("majority_accuracy");
@@ -244,7 +254,7 @@ std::string to_text(const run_summary& x) {
   // First what the method is for.
   text += x.personal ? clients_as_text(x) + global_as_text(x)
                      : global_as_text(x) + clients_as_text(x);
-  text += majority_as_text(x);
+  text += scored_as_text(x) + majority_as_text(x);
   if (x.held_out)
     text += "  held out   " + to_text(*x.held_out) + "\n";
   if (x.held_out && x.zero_shot_bytes_down)

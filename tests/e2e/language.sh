@@ -63,6 +63,20 @@ PY
   fail "CoMiGS does not learn"
 wanted=$(digest_in "$scratch/wanted.out")
 falls "$(echo "$scratch"/runs/*)"
+
+# A base whose values are all finite, and whose answer is not.
+cp -r "$model" "$scratch/huge"
+python3 - "$scratch/huge/model.safetensors" <<'PY'
+import json, struct, sys
+data = bytearray(open(sys.argv[1], "rb").read())
+begin = 8 + int.from_bytes(data[:8], "little")
+found = next(x for name, x in json.loads(data[8:begin]).items() if name.endswith("wte.weight"))
+width = found["shape"][1]
+struct.pack_into(f"<{width}f", data, begin + found["data_offsets"][0], *[3e38] * width)
+open(sys.argv[1], "wb").write(data)
+PY
+refused 1 "huge: the loss before anything is learned is " run "${run[@]}" --set model.path="$scratch/huge" \
+  --folder "$scratch/huge.runs"
 # A page of such a run says it while the run goes on, of the same clients as of accuracies.
 start watched "$troupe" run "${run[@]}" --set rounds=1000000 --folder "$scratch/watched" --http 127.0.0.1:0
 says watched "^metrics at http://.*/metrics$"

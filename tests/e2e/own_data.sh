@@ -65,6 +65,7 @@ refused 2 "--store DIR would do" join "$address" --insecure --data "$scratch/war
 refused 2 "--data PATH would do" join "$address" --insecure --store "$scratch/other" --id a
 folder=$(folder_of)
 ! grep -q ward9 "$folder/processes.json" || fail "who does not fit has a number"
+[ ! -e "$scratch/other" ] || fail "who does not fit leaves a store"
 for k in 0 1 2; do ward $k; says "ward$k" "joined as ward$k, client $((k + 1)) "; done
 refused 5 "another process has the name 'ward1'" \
   join "$address" --insecure --store "$scratch/other" --id ward1 --data "$scratch/ward1.csv"

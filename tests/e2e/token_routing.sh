@@ -188,6 +188,9 @@ served=("$scratch/brought.toml" --insecure --set clients=1)
 
 # Who trained with three experts and comes again with two is told so, and keeps what it has.
 serve lasting "${often[@]}" --set rounds=4000 --folder "$scratch/lasting"
+refused 3 "hold no expert" join "$address" --insecure --id fr --expert-memory 0.0001 --data "$scratch/language/languages/fr" \
+  --store "$scratch/refused"
+[ ! -e "$scratch/refused" ] || fail "who is refused leaves a store"
 user fr --experts 3
 has_versions "$(echo "$scratch"/lasting/*)" 2
 tell TERM "$joined"

@@ -140,4 +140,53 @@ TEST(unused_choices, are_noted_of_heads_where_there_is_none) {
   EXPECT_THAT(of("shared", ""), Not(Contains(note)));
 }
 
+/// @param options of CoMiGS
+std::vector<std::string> of_bursts(const std::string& options,
+                                   const std::string& more) {
+  return notes_of("rounds = 2\nmethod = 'comigs'\n[options]\n" + options
+                  + "\n[training]\n" + more);
+}
+
+TEST(unused_choices, are_noted_of_routers_that_no_burst_comes_to) {
+  const std::string note =
+    "no router learns: its burst comes after 30 steps of a client's own "
+    "('options.router_every'), and none comes to more than 4; router_every = "
+    "4, or more 'rounds' or 'local_steps', would do";
+  EXPECT_THAT(of_bursts("", "local_steps = 2\n"), Contains(note));
+  EXPECT_THAT(of_bursts("", "local_steps = 2\nexperts = [1, 2]\n"),
+              Contains(note));
+  EXPECT_THAT(of_bursts("", "local_steps = 2\nexperts = [1]\n"),
+              Not(Contains(note)));
+  const auto any = Contains(HasSubstr("no router learns"));
+  EXPECT_THAT(of_bursts("", "local_steps = 15\n"), Not(any));
+  EXPECT_THAT(of_bursts("router_every = 4", "local_steps = 2\n"), Not(any));
+  // Nobody knows how many these are.
+  EXPECT_THAT(of_bursts("", ""), Not(any));
+  EXPECT_THAT(of_bursts("", "local_steps = 2\n[pace]\nmode = 'semisync'\n"),
+              Not(any));
+}
+
+TEST(unused_choices, are_noted_of_bursts_without_a_step) {
+  EXPECT_THAT(of_bursts("router_steps = 0", ""),
+              Contains("no router learns: 'options.router_steps' is 0, and a "
+                       "burst has no step; 1 or more would do"));
+  EXPECT_THAT(of_bursts("router_rate = 0", ""),
+              Contains("no router learns: 'options.router_rate' is 0; one "
+                       "above 0 would do"));
+}
+
+TEST(unused_choices, are_noted_of_texts_that_nothing_is_tested_with) {
+  const auto of = [](const std::string& more) {
+    return notes_of("rounds = 1\nmethod = 'homlora'\n[data]\n"
+                    "kind = 'language'\npath = 'texts'\nusers = ['a', 'b']\n"
+                    "tokenizer = 'bytes'\ncontext = 8\n"
+                    + more + "[model]\nkind = 'language'\n");
+  };
+  const auto note = HasSubstr("nothing is tested: 'data.test_share' is 0");
+  EXPECT_THAT(of("test_share = 0\n"), Contains(note));
+  EXPECT_THAT(of(""), Not(Contains(note)));
+  EXPECT_THAT(of("test_share = 0\ntask = 'classify'\npart = 'part'\n"),
+              Not(Contains(note)));
+}
+
 } // namespace troupe::node::unused_choices_test

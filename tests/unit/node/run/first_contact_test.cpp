@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -116,6 +118,56 @@ TEST(first_contact, is_all_that_a_process_waits_for_with_an_end) {
   const auto out = node::join(in);
   EXPECT_EQ(out.how, node::join_summary::end::refused);
   EXPECT_EQ(out.why, "all are taken");
+}
+
+/// Of a run whose clients bring examples, for a model that is not there.
+messages::terms_given terms_of_brought() {
+  messages::terms_given out;
+  out.protocol = messages::protocol_version;
+  out.run = {1};
+  out.config = {
+    "rounds = 1",   "method = \"fedavg\"", "[data]",    "kind = \"elsewhere\"",
+    "inputs = [2]", "classes = 2",         "[clients]", "clients = 3",
+    "[model]",      "kind = \"softmax\""};
+  out.inputs = {2};
+  out.classes = 2;
+  out.examples_max = 100;
+  return out;
+}
+
+// Nobody gives a name back.
+TEST(first_contact, asks_for_no_name_that_its_work_does_not_fit) {
+  const scratch_folder scratch;
+  std::ofstream rows{scratch.path() + "/ward.csv"};
+  rows << "a,b,label\n";
+  for (int i = 0; i < 20; ++i)
+    rows << i << ",1," << i % 2 << '\n';
+  rows.close();
+  hesitant server{terms_of_brought(), 0};
+  auto in = to(server.address());
+  in.name = "ward";
+  in.data = scratch.path() + "/ward.csv";
+  in.store = scratch.path() + "/store";
+  const auto out = node::join(in);
+  EXPECT_EQ(out.how, node::join_summary::end::misfit);
+  EXPECT_EQ(out.why, "this test has quadratics only");
+  EXPECT_FALSE(server.was_asked_for_places());
+  EXPECT_FALSE(std::filesystem::exists(in.store));
+}
+
+TEST(first_contact, leaves_nothing_where_no_place_is_given) {
+  const scratch_folder scratch;
+  const hesitant server{terms_of_run(1), 0};
+  auto in = to(server.address());
+  in.store = scratch.path() + "/runs/store";
+  EXPECT_EQ(node::join(in).why, "all are taken");
+  EXPECT_FALSE(std::filesystem::exists(scratch.path() + "/runs"));
+  std::filesystem::create_directories(in.store);
+  std::ofstream{in.store + "/note"} << "mine";
+  EXPECT_EQ(node::join(in).why, "all are taken");
+  const std::filesystem::directory_iterator left{in.store};
+  EXPECT_EQ(left->path().filename(), "note");
+  EXPECT_EQ(std::distance(left, {}), 1);
 }
 
 // A place that another run gives is none of the run whose terms it has.

@@ -5,6 +5,7 @@
 namespace troupe::node::summary_test {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(summary, counts_one_as_one) {
   run_summary x;
@@ -30,6 +31,19 @@ TEST(summary, says_of_versions_that_several_lines_have_them) {
   EXPECT_THAT(to_text(x),
               HasSubstr("  versions   8 over all lines, the longest "
                         "4, of 12 visits in 4 rounds\n"));
+}
+
+TEST(summary, says_where_nothing_was_scored) {
+  run_summary x;
+  const auto note =
+    HasSubstr("  scored     nothing: without rows to test with there is no "
+              "loss\n");
+  EXPECT_THAT(to_text(x), note);
+  x.clients_loss = 1.5;
+  EXPECT_THAT(to_text(x), Not(note));
+  x.clients_loss.reset();
+  x.failed = true;
+  EXPECT_THAT(to_text(x), Not(note));
 }
 
 } // namespace troupe::node::summary_test
