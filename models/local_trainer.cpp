@@ -8,6 +8,7 @@
 #include "core/assert.hpp"
 #include "core/limits.hpp"
 #include "core/random.hpp"
+#include "models/divergence.hpp"
 #include "models/local_scores.hpp"
 #include "models/local_site.hpp"
 #include "models/thrown.hpp"
@@ -208,8 +209,9 @@ private:
       part.delta = sent_of(*task_->blocks.find(part.block), part.delta);
     if (!out.parts.empty() && !(std::abs(out.loss) <= limits::loss_max))
       return fail(errc::diverged,
-                  "the training loss is no number any more, or above 10^12; "
-                  "a smaller learning_rate may help");
+                  std::string{"the training loss is no number any more, or "
+                              "above 10^12; "}
+                    + against_divergence);
     return std::move(out);
   }
 

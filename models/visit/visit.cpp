@@ -10,6 +10,7 @@
 #include "core/assert.hpp"
 #include "core/limits.hpp"
 #include "core/text.hpp"
+#include "models/divergence.hpp"
 
 namespace troupe::models {
 
@@ -235,8 +236,8 @@ result<void> visit::keep(std::string_view name, const_array kept) {
   const auto values = kept.host();
   if (!std::ranges::all_of(values, [](float v) { return std::isfinite(v); }))
     return fail(errc::diverged, "block " + in_quotes(name)
-                                  + " of a client is not finite any more; a "
-                                    "smaller learning_rate may help");
+                                  + " of a client is not finite any more; "
+                                  + against_divergence);
   out.next.blocks[std::string{name}] =
     personal_values{{values.begin(), values.end()}};
   return {};
@@ -294,8 +295,8 @@ result<void> visit::offer(const base_block& base, const_array now,
     return fail(errc::diverged, "block " + in_quotes(base.layout->name)
                                   + " diverged in tensor "
                                   + in_quotes(tensor_at(*base.layout, at))
-                                  + ": its values are not finite any more; a "
-                                    "smaller learning_rate may help");
+                                  + ": its values are not finite any more; "
+                                  + against_divergence);
   }
   const auto id = base.layout->id;
   const auto place =

@@ -103,7 +103,8 @@ TEST_F(clients_page, has_accuracies_of_clients_first_where_rows_have_labels) {
 TEST_F(clients_page, has_the_majority_beside_accuracies_and_in_their_figure) {
   file("metrics.jsonl",
        R"({"at":1,"kind":"evaluation","version":1,"accuracy":0.25,"loss":2,)"
-       R"("per_client":{"mean":0.75},"majority_accuracy":0.625})");
+       R"("per_client":{"mean":0.75},"majority_accuracy":0.625})"
+       "\n");
   const std::string shown = "who always says a client&#39;s commonest label";
   const auto first =
     "<div class=\"tiles\">" + tile("clients&#39; accuracy", "0.75") + "<small>";
