@@ -257,7 +257,7 @@ refused 3 "has 1 to 8 experts, and --experts says 9" \
   join "$address" --insecure --id north --data "$scratch/homes/de" --store "$scratch/lost" --model "$scratch/copy" --experts 9
 place north "$scratch/homes/de" --audit "$scratch/north.audit"
 printf 'caf\351\n' >"$scratch/homes/fr/latin.txt"
-refused 6 "latin.txt:1: byte 3 of the file, '\xe9', is no UTF-8" \
+refused 6 "latin.txt:1: byte 3 of the file, '.xe9', is no UTF-8" \
   join "$address" --insecure --id south --data "$scratch/homes/fr/" --store "$scratch/lost" --model "$scratch/copy"
 rm "$scratch/homes/fr/latin.txt"
 place south "$scratch/homes/fr/" --experts 4 --audit "$scratch/south.audit"
