@@ -6,7 +6,6 @@
 #include <caf/send.hpp>
 
 #include "kernels/backend.hpp"
-#include "node/run/first_look.hpp"
 #include "node/run/home_states.hpp"
 #include "node/run/plan.hpp"
 #include "node/run/rules.hpp"
@@ -41,8 +40,8 @@ result<void> server::start(neighbours in) {
     f_.serves ? plan_from_afar(f_.x, f_.work) : plan_of(f_.x, f_.work);
   args.books = f_.books;
   args.arithmetic = std::move(*arithmetic);
-  args.evaluator = std::make_shared<home_states>(
-    looking_first(std::move(*trainer), f_.x), std::move(in.files));
+  args.evaluator =
+    std::make_shared<home_states>(std::move(*trainer), std::move(in.files));
   args.watching = std::move(in.watching);
   args.asked = f_.asked;
   args.network = in.hub->server_side();
