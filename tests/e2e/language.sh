@@ -259,9 +259,11 @@ printf 'caf\351\n' >"$scratch/homes/fr/latin.txt"
 refused 6 "latin.txt:1: byte 3 of the file, '.xe9', is no UTF-8" \
   join "$address" --insecure --id south --data "$scratch/homes/fr/" --store "$scratch/lost" --model "$scratch/copy"
 rm "$scratch/homes/fr/latin.txt"
+cp "$(find "$scratch/homes/fr/" -name '*.txt' | head -1)" "$scratch/homes/fr/zz_again.txt"
 place south "$scratch/homes/fr/" --experts 4 --audit "$scratch/south.audit"
 says north "joined as north, client"
 says south "joined as south, client"
+says south " left out of what is learned from and tested with"
 wait "$server" || fail "a run of texts that stay where they are fails"
 wait
 folder=$(folder_of)
