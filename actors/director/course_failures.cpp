@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "actors/director/course.hpp"
+#include "policies/refusal.hpp"
 
 namespace troupe::actors {
 
@@ -241,11 +242,7 @@ std::string course::failures_text() const {
   const auto* why = std::get_if<policies::verdict>(&failure_->why);
   if (!why)
     return text;
-  text += ", whose offer was " + std::string{policies::to_string(*why)};
-  // What an honest client may meet without knowing.
-  return *why == policies::verdict::malformed
-           ? text + ", perhaps by a value above merge.delta_max"
-           : text;
+  return text + ", whose offer was " + policies::about_refused(*why);
 }
 
 } // namespace troupe::actors

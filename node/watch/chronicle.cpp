@@ -8,6 +8,7 @@
 #include "core/text.hpp"
 #include "node/watch/metric_lines.hpp"
 #include "node/watch/perplexity.hpp"
+#include "policies/refusal.hpp"
 
 namespace troupe::node {
 
@@ -70,7 +71,7 @@ void chronicle::failed(const messages::client_failed& x, instant at) {
   auto& known = report_.failures[who];
   ++known.count;
   if (const auto* why = std::get_if<policies::verdict>(&x.last.why))
-    known.why = "its offer was " + std::string{policies::to_string(*why)};
+    known.why = "its offer was " + policies::about_refused(*why);
   else if (const auto met = errors_.find(who); met != errors_.end())
     known.why = met->second;
   else

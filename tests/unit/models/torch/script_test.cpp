@@ -22,6 +22,7 @@ namespace {
 
 using test::small_dataset;
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using torch::jit::Module;
 using rows = std::vector<std::uint32_t>;
@@ -122,15 +123,14 @@ TEST_F(script, computes_what_the_same_native_model_does) {
             native->evaluate(split::test, some)->loss);
 }
 
-// It would be read beyond its end.
+// It would be read beyond its end. A current LibTorch sees it before us.
 TEST_F(script, refuses_a_tensor_of_which_less_is_stored) {
   auto beyond = at::empty({0});
   beyond.unsafeGetTensorImpl()->set_sizes_contiguous({3, 4});
   add("v", beyond);
   save(linear);
-  EXPECT_EQ(refusal(), "model.path '" + path_
-                         + "': the module has a tensor of 12 values, and 0 "
-                           "bytes are stored of it");
+  EXPECT_THAT(refusal(), AnyOf(HasSubstr("and 0 bytes are stored of it"),
+                               HasSubstr("storage of at least 48 byte")));
 }
 
 TEST_F(script, refuses_a_file_with_another_byte) {

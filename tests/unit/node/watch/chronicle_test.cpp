@@ -112,6 +112,18 @@ TEST(chronicle, counts_a_visit_no_second_time_after_a_restart) {
   EXPECT_EQ(x.report().updates, 3u);
 }
 
+TEST(chronicle, says_what_an_honest_client_may_have_been_refused_for) {
+  auto x = watching();
+  std::string logged;
+  x.log = [&](const std::string& line) { logged = line; };
+  chronicle seen{x};
+  seen.failed({{{{3}, {1}}, policies::verdict::malformed}, 1, {}}, {});
+  const std::string why =
+    "its offer was malformed, perhaps by a value above merge.delta_max";
+  EXPECT_EQ(seen.report().failures.at({3}).why, why);
+  EXPECT_EQ(logged, "client 3 failed in visit 1, 1 in a row: " + why);
+}
+
 TEST(chronicle, says_that_a_target_was_not_reached) {
   using enum models::watched;
   using messages::course_end;

@@ -183,7 +183,8 @@ TEST(two_levels_inside, step_the_same_in_any_passes) {
     const auto whole = c.direction("pf2lora", {}, {});
     const auto some =
       c.direction("pf2lora", {}, {.micro_batch = 1, .chunk = 3});
-    EXPECT_LT(relative_error(some, whole), 1e-6);
+    // Through an inner step, in floats.
+    EXPECT_LT(relative_error(some, whole), 3e-6);
   }
 }
 
