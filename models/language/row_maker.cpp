@@ -135,7 +135,7 @@ row_maker::made row_maker::make_class(const labelled_text& text,
       close(x);
       if (x.ids.size() <= first + frame_.after.size())
         return std::nullopt;
-      return std::move(x);
+      return x;
     });
 }
 
@@ -193,13 +193,13 @@ row_maker::made row_maker::make_span(const labelled_text& text, made_row x,
   if (is_seen && answer)
     set_ends(x, begin + answer->first, begin + answer->second);
   if (is_seen)
-    return std::move(x);
+    return x;
   if (!is_judged)
     return std::nullopt;
   // Figures would look better without it.
   if (has_answer)
     set_ends(x, token_span::beyond().first, token_span::beyond().last);
-  return std::move(x);
+  return x;
 }
 
 row_maker::made row_maker::make_description(const labelled_text& text,
@@ -216,7 +216,7 @@ row_maker::made row_maker::make_description(const labelled_text& text,
   x.first = static_cast<std::uint32_t>(first);
   if (first >= x.ids.size())
     return std::nullopt;
-  return std::move(x);
+  return x;
 }
 
 } // namespace troupe::models

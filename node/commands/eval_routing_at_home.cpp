@@ -222,6 +222,8 @@ result<routing_at_home> routing_at_home_of(const fs::path& folder,
                         "would do");
   routing_at_home all{.at = *at,
                       .first = first_expert_of(task),
+                      .clients = {},
+                      .untrained = {},
                       .has_other_texts = made->has_other_texts};
   auto them = trained_among(told->clients, *states, all.untrained);
   if (them.empty())

@@ -288,7 +288,10 @@ private:
       case 7:
         return messages::version_announced{{luck_.number()}, {luck_.number()}};
       case 8: // What only clients say.
-        return messages::offer_made{.pass = some_ticket()};
+        return messages::offer_made{.pass = some_ticket(),
+                                    .disclosures = {},
+                                    .blocks = {},
+                                    .fetched = {}};
       case 9:
         return messages::beat_answered{};
       case 10:

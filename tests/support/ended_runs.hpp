@@ -90,8 +90,9 @@ inline void expect_computed_again(const ended_run& x,
   EXPECT_EQ(total > 0, offers);
   // What is beside an adapter is averaged factor by factor as well.
   for (const auto& block : work->blocks->blocks)
-    if (work->task->adapters && block.family == models::attention_family)
+    if (work->task->adapters && block.family == models::attention_family) {
       EXPECT_TRUE(done->product_gap.contains(block.name)) << block.name;
+    }
   const auto& scores = done->scores;
   EXPECT_FALSE(scores.first) << scores.first->what;
   EXPECT_EQ(scores.equal, scores.total);

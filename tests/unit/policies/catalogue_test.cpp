@@ -283,7 +283,7 @@ TEST(check_recipe, finds_blocks_that_do_not_fit) {
 TEST(check_recipe, finds_options_that_do_not_fit) {
   const broken all[]{
     {[](recipe& x) { x.options = {{.name = "a", .says = "a"}}; }, "no unit"},
-    {[](recipe& x) { x.options = {{.name = "a", .unit = "a"}}; },
+    {[](recipe& x) { x.options = {{.name = "a", .says = {}, .unit = "a"}}; },
      "no description"},
     {[](recipe& x) {
        x.options = {{.name = "a", .says = "a", .value = NAN, .unit = "a"}};

@@ -15,7 +15,9 @@ constexpr peer_id second{2};
 
 struct inquest_test : testing::Test {
   inquest_test() {
-    x.scored({.global = {.loss = 1, .correct = 2, .count = 3}});
+    models::evaluated scores;
+    scores.global = {.loss = 1, .correct = 2, .count = 3};
+    x.scored(scores);
     x.asked({.question = 7, .asked = {{first, {{1}, {2}}}, {second, {{3}}}}});
   }
 

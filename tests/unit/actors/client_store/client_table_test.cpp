@@ -66,8 +66,9 @@ void expect_same(const client_file& x, const client_file& y) {
     EXPECT_EQ(a.unanswered, b.unanswered);
     EXPECT_EQ(a.refused, b.refused);
     ASSERT_EQ(a.next == nullptr, b.next == nullptr);
-    if (a.next)
+    if (a.next) {
       EXPECT_EQ(*a.next, *b.next);
+    }
   }
 }
 

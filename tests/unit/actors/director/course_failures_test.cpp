@@ -316,8 +316,7 @@ TEST(course_failures, end_the_run_when_whoever_is_asked_drops_out) {
       end_last(run, decline_reason::dropped);
   };
   drop(4);
-  run.did(
-    run.testee.published({.line = lead, .head = {1}, .merged = {}}, run.now));
+  run.did(run.testee.published({lead, {1}, {}, {}, {}}, run.now));
   drop(4);
   EXPECT_TRUE(run.all<messages::line_closing>().empty());
   drop(1);

@@ -60,7 +60,8 @@ messages::offer_made sound() {
                {{.block = {2}, .weight = 1, .delta = share({0})}, {5}},
                {{.block = {3}, .rank = 1, .weight = 50, .delta = share({3, 4})},
                 {9}}},
-    .loss = 0.5};
+    .loss = 0.5,
+    .fetched = {}};
 }
 
 using change = std::function<void(messages::offer_made&)>;
@@ -312,7 +313,8 @@ TEST(screen, a_loss_is_a_number_of_some_sense) {
 }
 
 TEST(split, gives_each_line_its_part_and_the_visit) {
-  const auto parts = split(sound(), examples, {.blocks = &blocks});
+  const auto parts =
+    split(sound(), examples, {.blocks = &blocks, .disclosures = {}});
   ASSERT_EQ(parts.size(), 2u);
   for (const auto& part : parts) {
     EXPECT_EQ(part.visit, (visit_id{{3}, {7}}));
@@ -336,7 +338,8 @@ TEST(split, finds_the_share_of_a_weight_where_the_rule_has_shares) {
   auto offer = sound();
   offer.blocks[0].weight = 10;
   offer.blocks[1].weight = 0.25;
-  const auto parts = split(offer, examples, {.blocks = &shared_out});
+  const auto parts =
+    split(offer, examples, {.blocks = &shared_out, .disclosures = {}});
   EXPECT_EQ(parts[0].blocks[0].share, 0.2);
   EXPECT_EQ(parts[0].blocks[1].share, 0.25);
   EXPECT_EQ(parts[1].blocks[0].share, 1); // Its rule has none.

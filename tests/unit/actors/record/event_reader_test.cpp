@@ -97,7 +97,7 @@ TEST(event_reader, passes_over_what_says_nothing_of_arithmetic) {
 TEST(event_reader, reads_what_bounds_a_record) {
   messages::round_closed round{.round = {3}, .visits = {}};
   EXPECT_TRUE(again<round_recorded>(round).visits.empty());
-  round.visits.push_back({.visit = {{4}, {5}}});
+  round.visits.push_back({{{4}, {5}}, {}});
   const auto read = again<round_recorded>(round);
   EXPECT_EQ(read.round, round.round);
   ASSERT_EQ(read.visits.size(), 1u);

@@ -91,8 +91,9 @@ TEST(finite_bases, are_all_that_is_read_of_any_stored_type) {
       const auto said = refusal(path + "bad.gguf", how);
       EXPECT_THAT(said, HasSubstr(path + "bad.gguf: '" + std::string{down}
                                   + "' has values that are not finite as "));
-      if (how == base_storage::as_stored)
+      if (how == base_storage::as_stored) {
         EXPECT_THAT(said, HasSubstr("finite as " + std::string{kind.name}));
+      }
     }
   }
 }

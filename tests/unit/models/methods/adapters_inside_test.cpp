@@ -291,10 +291,11 @@ TEST(adapters_inside, are_scored_and_reported_as_composed_ones) {
     EXPECT_NEAR(found.per_client.at({1}).mean_loss(), loss, 1e-5 * (1 + loss));
     // Of what stands inside it is thought that it foretells tokens.
     for (const auto& [name, value] : found.method_results)
-      if (!name.starts_with("perplexity"))
+      if (!name.starts_with("perplexity")) {
         EXPECT_NEAR(expected.method_results.at(name), value,
                     1e-5 * (1 + std::abs(value)))
           << name;
+      }
     EXPECT_TRUE(found.method_results.contains("rank_pre"));
     EXPECT_TRUE(found.method_results.contains("loss_left"));
   }

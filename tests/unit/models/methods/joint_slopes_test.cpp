@@ -106,10 +106,11 @@ void expect_slopes(joint_case is) {
       near(-(*part->delta)[j], difference(w[j], value));
   }
   for (std::uint32_t m = 0; m < 4; ++m)
-    if (!experts.contains(m))
+    if (!experts.contains(m)) {
       EXPECT_EQ(delta[gate.output_bias_at() + m] == 0, is.renormalised)
         << "a softmax over all has a slope along who was not chosen, and over "
            "the chosen exactly none";
+    }
 }
 
 } // namespace

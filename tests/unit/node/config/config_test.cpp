@@ -289,8 +289,9 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(config, has_two_ends_for_every_number) {
   for (const auto& x : known_keys())
     if (x.takes.find("a number") != std::string::npos
-        || x.takes.find("an integer") != std::string::npos)
+        || x.takes.find("an integer") != std::string::npos) {
       EXPECT_NE(x.takes.find(" to "), std::string::npos) << x.path;
+    }
 }
 
 TEST(config, refuses_times_that_no_clock_can_tell) {

@@ -63,12 +63,21 @@ std::string said(const std::optional<troupe::json>& x, const char* key) {
   return found ? found->dump() : "none";
 }
 
+node::run_summary ended(std::uint64_t visits, std::uint64_t up,
+                        std::uint64_t down) {
+  node::run_summary x;
+  x.visits = visits;
+  x.bytes_up = up;
+  x.bytes_down = down;
+  x.peak_memory_bytes = 7;
+  return x;
+}
+
 } // namespace
 
 TEST(language_costs_in, says_what_experts_cost_and_what_was_measured) {
-  const auto found = node::language_costs_in(
-    work_of("comigs"),
-    {.visits = 4, .bytes_up = 400, .bytes_down = 1000, .peak_memory_bytes = 7});
+  const auto found =
+    node::language_costs_in(work_of("comigs"), ended(4, 400, 1000));
   EXPECT_EQ(said(found, "bytes_per_value"), "2");
   EXPECT_EQ(said(found, "tokens"), "128");
   EXPECT_EQ(said(found, "clients"),
@@ -89,8 +98,8 @@ TEST(language_costs_in, says_what_experts_cost_and_what_was_measured) {
 }
 
 TEST(language_costs_in, says_nothing_of_frames_where_not_all_values_went_by) {
-  const auto found = node::language_costs_in(
-    work_of("comigs"), {.visits = 4, .bytes_up = 364, .bytes_down = 368});
+  const auto found =
+    node::language_costs_in(work_of("comigs"), ended(4, 364, 368));
   const auto* measured = found->find("measured");
   ASSERT_NE(measured, nullptr);
   EXPECT_EQ(measured->find("frame_bytes_up_per_visit"), nullptr);

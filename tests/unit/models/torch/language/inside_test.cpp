@@ -196,8 +196,9 @@ TEST(inside_a_language_model, curves_where_a_group_is_on) {
         i < size ? 0. : static_cast<double>((above[i] - below[i]) / (2 * step));
       error += std::pow(x.model->gradient()[i] - 1 - expected, 2);
       length += expected * expected;
-      if (i < size)
+      if (i < size) {
         ASSERT_EQ(x.model->gradient()[i], 1.f);
+      }
     }
     EXPECT_GT(length, 1e-3);
     EXPECT_LT(error, 1e-3 * length);

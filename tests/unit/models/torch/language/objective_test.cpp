@@ -85,7 +85,7 @@ descent by_hand(std::string_view config, const row_list& which) {
   }
   const auto mean = sum / static_cast<double>(count);
   mean.backward();
-  descent out{.loss = mean.item<double>()};
+  descent out{mean.item<double>(), {}};
   for (const auto& x : tensors) {
     const auto slope =
       x.grad().defined() ? x.grad().contiguous() : at::zeros(x.sizes());

@@ -116,12 +116,13 @@ TEST(two_levels_inside, step_as_those_that_are_composed) {
       };
       EXPECT_LT(relative_error(of(inside), of(composed)), 1e-5);
       for (const auto* name : {"left_adapter", "own_adapter"})
-        if (composed.next.blocks.contains(name))
+        if (composed.next.blocks.contains(name)) {
           EXPECT_LT(
             relative_error(in_double(inside.next.blocks.at(name).own_view()),
                            in_double(composed.next.blocks.at(name).own_view())),
             1e-5)
             << name;
+        }
     }
   }
 }
