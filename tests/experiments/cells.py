@@ -71,13 +71,16 @@ def perplexities_in(said, score=SCORE_OF_RUN):
 
 
 def git(*words):
-    return subprocess.run(["git", "-C", str(TREE), *words], capture_output=True, text=True, check=True).stdout.strip()
+    """What git says; nothing where this tree is a copy without a repository."""
+    done = subprocess.run(["git", "-C", str(TREE), *words], capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def commit_now():
     """What this tree is called: pages and evidence aside, since they change while runs are made."""
     seen = [".", ":!docs", ":!*.md"]
-    return git("rev-parse", "--short=12", "HEAD") + ("-changed" if git("status", "--porcelain", "--", *seen) else "")
+    name = git("rev-parse", "--short=12", "HEAD") or "no repository"
+    return name + ("-changed" if git("status", "--porcelain", "--", *seen) else "")
 
 
 def processor():
