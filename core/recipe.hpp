@@ -119,7 +119,6 @@ struct fetch_spec {
   /// Of what is chosen, at most so many instances; 0: all.
   std::uint32_t chosen_max = 0;
   std::string chosen_option = {}; ///< The option that says it, if any.
-  std::string flag = {};          ///< Fetched only where this flag is set.
 };
 
 /// One step down of a visit: what is fetched, and the choice made over it.

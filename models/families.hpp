@@ -41,8 +41,18 @@ inline constexpr std::string_view own_adapter_family = "own_adapter";
 enum class moment : std::uint8_t { as_left, as_merged };
 
 /// Where a client keeps a shared block as it left it.
+inline constexpr std::string_view left_prefix = "left_";
+
 inline std::string left_of(std::string_view name) {
-  return "left_" + std::string{name};
+  return std::string{left_prefix}.append(name);
+}
+
+/// Under which a client keeps the moments and the steps of its experts.
+inline constexpr const char* experts_optimiser = "experts";
+
+/// Where it keeps how many steps an optimiser of that name has made.
+inline std::string steps_counter_of(std::string_view optimiser) {
+  return std::string{optimiser}.append(".steps");
 }
 
 /// The common adapter as a client left it, before it was merged with others'.

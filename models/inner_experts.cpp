@@ -51,18 +51,16 @@ std::uint32_t experts_of(const recipe& method,
 std::uint64_t steps_of_experts(const client_state* state) noexcept {
   if (state == nullptr)
     return 0;
-  // As their optimiser keeps it.
-  const auto found = state->counters.find("experts.steps");
+  const auto found = state->counters.find(steps_counter_of(experts_optimiser));
   return found == state->counters.end() ? 0 : found->second;
 }
 
 std::uint32_t experts_kept(const client_state& x) noexcept {
-  constexpr std::string_view left = "left_"; // Of what all share.
   return static_cast<std::uint32_t>(
     std::ranges::count_if(x.blocks, [&](const auto& block) {
       std::string_view name = block.first;
-      if (name.starts_with(left))
-        name.remove_prefix(left.size());
+      if (name.starts_with(left_prefix))
+        name.remove_prefix(left_prefix.size());
       const auto family = name.substr(0, name.find('.'));
       return family == generalist_family || family == specialist_family;
     }));

@@ -95,9 +95,9 @@ result<recipe> with_merging(recipe method, const merging& how);
 
 /// The recipe with the numbers that its options say: of instances, of ranks, of
 /// what is chosen and disclosed, of members and quotas. A role whose members
-/// are none, and what is fetched by a flag that is off, fall away. Where there
-/// is an option `<family>_server_rate`, it is the part of its way by which the
-/// mean moves that family: below 1 it is mixed in at that rate. Returns
+/// are none falls away. Where there is an option `<family>_server_rate`, it is
+/// the part of its way by which the mean moves that family: below 1 it is mixed
+/// in at that rate. Returns
 /// `invalid_config` where an option can't have its value, alone or beside the
 /// others, or such a rate is below 1 and the rule no mean.
 [[nodiscard]] result<recipe> with_options(recipe method, const options& said);

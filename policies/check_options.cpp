@@ -131,11 +131,6 @@ struct option_checker : recipe_complaints {
                                    x.chosen_max);
             !ok)
           return ok;
-        const auto* flag =
-          x.flag.empty() ? nullptr : find_option(method, x.flag);
-        if (!x.flag.empty() && (!flag || flag->kind != option_kind::flag))
-          return refuse(where + " by " + in_quotes(x.flag)
-                        + ", which is no flag among its options");
       }
     return {};
   }

@@ -105,10 +105,6 @@ struct checker : recipe_complaints {
     if (block->where == scope::personal)
       return refuse(where
                     + "which is personal and never travels; leave it out");
-    if (!x.flag.empty() && method.offers && travels(block->where))
-      return refuse(where
-                    + "by a flag, and clients offer to it; only a frozen block "
-                      "may be left out");
     return check_chosen(leg, x, *block, where);
   }
 
@@ -145,12 +141,6 @@ struct checker : recipe_complaints {
       if (method.legs[i].fetch.empty())
         return refuse("leg " + std::to_string(i + 1)
                       + " fetches nothing; drop it");
-      if (std::ranges::all_of(method.legs[i].fetch, [](const fetch_spec& x) {
-            return !x.flag.empty();
-          }))
-        return refuse("leg " + std::to_string(i + 1)
-                      + " fetches nothing where its flags are off; fetch "
-                        "something without one");
       for (const auto& x : method.legs[i].fetch) {
         if (auto ok = check_fetch(i, x); !ok)
           return ok;

@@ -61,11 +61,6 @@ private:
       to = static_cast<std::uint32_t>(found->second);
   }
 
-  bool is_off(const std::string& flag) const {
-    const auto found = all_.find(flag);
-    return found != all_.end() && found->second == 0;
-  }
-
   bool is_on(const std::string& option) const {
     const auto found = all_.find(option);
     return found != all_.end() && found->second != 0;
@@ -145,8 +140,6 @@ private:
 
   result<void> set_legs() {
     for (auto& leg : method_.legs) {
-      std::erase_if(leg.fetch,
-                    [this](const fetch_spec& x) { return is_off(x.flag); });
       for (auto& x : leg.fetch) {
         set(x.chosen_max, x.chosen_option);
         const auto* family = find(x.family);

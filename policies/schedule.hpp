@@ -1,8 +1,8 @@
 #pragma once
 
 // A schedule maps progress in [0, 1] to a factor of the learning rate in [0,
-// 1]. It follows progress and not steps, so it means the same in asynchronous
-// runs.
+// 1]: the run's progress, which means the same in asynchronous runs, or a
+// client's own, by its steps (`own_steps`).
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 #include "core/recipe.hpp"
@@ -24,14 +23,6 @@ inline constexpr std::array<std::string_view, 4> weight_kind_names{
 
 constexpr std::string_view to_string(weight_kind x) noexcept {
   return weight_kind_names[static_cast<std::size_t>(x)];
-}
-
-constexpr std::optional<weight_kind>
-parse_weight_kind(std::string_view x) noexcept {
-  for (std::size_t i = 0; i < weight_kind_names.size(); ++i)
-    if (weight_kind_names[i] == x)
-      return static_cast<weight_kind>(i);
-  return std::nullopt;
 }
 
 /// The weight of an offer that was trained on `examples` examples. It never

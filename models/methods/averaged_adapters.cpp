@@ -83,7 +83,8 @@ task<done> train_averaged(visit& v) {
   const auto when = v.on.method.offers ? moment::as_merged : moment::as_left;
   for (const auto& x : groups)
     co_await put(v, x, when);
-  optimiser by{v.on, v.parameters().size(), v.in.state.get(), "experts"};
+  optimiser by{v.on, v.parameters().size(), v.in.state.get(),
+               experts_optimiser};
   batch_sequence from{v.on.rows, v.on.how, v.in.seed};
   const step_terms none;
   double total = 0;

@@ -26,9 +26,8 @@ namespace troupe::models {
 
 namespace {
 
-/// Under which a client keeps the moments of the two phases, and what one has
+/// Under which a client keeps the moments of the second phase, and what one has
 /// left of the other's gradient.
-constexpr const char* of_experts = "experts";
 constexpr std::string_view of_routers = router_family;
 constexpr const char* left_gradient = "left.gradient";
 
@@ -195,7 +194,7 @@ task<double> learn_apart(visit& v, const std::vector<placed_group>& groups) {
                                          : v.parameters().size(),
                             .all = v.parameters().size()};
   const auto* state = v.in.state.get();
-  optimiser by{v.on, sizes.experts, state, of_experts};
+  optimiser by{v.on, sizes.experts, state, experts_optimiser};
   optimiser by_routers{v.on, sizes.all - sizes.experts, state,
                        std::string{of_routers}};
   by_routers.hold(v.option("router_rate"));
@@ -232,7 +231,7 @@ task<double> learn_apart(visit& v, const std::vector<placed_group>& groups) {
 
 /// All of it along one gradient, from training rows.
 task<double> learn_together(visit& v) {
-  optimiser by{v.on, v.parameters().size(), v.in.state.get(), of_experts};
+  optimiser by{v.on, v.parameters().size(), v.in.state.get(), experts_optimiser};
   batch_sequence from{v.on.rows, v.on.how, v.in.seed};
   double total = 0;
   for (std::uint64_t i = 0; i < v.plan.steps; ++i) {

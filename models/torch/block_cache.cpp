@@ -3,6 +3,7 @@
 #include <c10/core/CPUAllocator.h>
 #include <c10/util/Exception.h>
 
+#include <bit>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -30,12 +31,21 @@ struct head {
 };
 static_assert(sizeof(head) <= alignment);
 
-/// Of more than any machine has it is as much, and does not begin anew.
+std::size_t rounded(std::size_t bytes, std::size_t to) {
+  return (bytes + to - 1) / to * to;
+}
+
+/// Of more than any machine has it is as much, and does not begin anew. What is
+/// kept has one of eight sizes between two powers of two: how many tokens go to
+/// an expert is otherwise in each step. Nobody touches what is beyond a tensor.
 std::size_t with_head(std::size_t bytes) {
   constexpr auto most = SIZE_MAX / alignment * alignment;
-  return bytes > most - 2 * alignment
-           ? most
-           : (bytes + alignment + alignment - 1) / alignment * alignment;
+  if (bytes > most - 2 * alignment)
+    return most;
+  const auto all = rounded(bytes + alignment, alignment);
+  return all < block_cache_least || all > block_cache_most
+           ? all
+           : rounded(all, std::bit_floor(all) / 8);
 }
 
 class block_cache final : public c10::Allocator {

@@ -1,9 +1,9 @@
 #pragma once
 
-// Memory of tensors, kept for the next one of the same size. A step makes the
-// tensors of the step before; given back to the system between, each page of
-// them is asked for again, cleared and entered anew, which can cost more than
-// what is computed there.
+// Memory of tensors, kept for the next one of about the same size. A step makes
+// the tensors of the step before; given back to the system between, each page
+// of them is asked for again, cleared and entered anew, which can cost more
+// than what is computed there.
 
 #include <cstddef>
 #include <cstdint>

@@ -5,6 +5,7 @@
 
 #include "core/assert.hpp"
 #include "models/aligned.hpp"
+#include "models/families.hpp"
 
 namespace troupe::models {
 
@@ -173,7 +174,7 @@ optimiser::optimiser(const local_problem& on, std::size_t size,
   if (adamw)
     second_ = moment_of(state, name_ + ".second", size);
   if (state != nullptr)
-    if (const auto found = state->counters.find(name_ + ".steps");
+    if (const auto found = state->counters.find(steps_counter_of(name_));
         found != state->counters.end())
       count_ = found->second;
 }
@@ -212,7 +213,7 @@ void optimiser::keep(client_state& next) const {
   };
   put(".first", first_);
   put(".second", second_);
-  next.counters[name_ + ".steps"] = count_;
+  next.counters[steps_counter_of(name_)] = count_;
 }
 
 } // namespace troupe::models

@@ -151,10 +151,7 @@ std::vector<option_spec> over_frozen_model(double rank, number_range range,
                  {.name = "normal_start",
                   .says = "the factors that begin normally distributed",
                   .kind = option_kind::choice,
-                  .words = {"none", "inner", "both"}},
-                 {.name = "frozen_in_layout",
-                  .says = "a client with another frozen model is refused",
-                  .kind = option_kind::flag}},
+                  .words = {"none", "inner", "both"}}},
                 joined(of_all_adapters(split::none, false),
                        joined(of_layers(range, of), of_alpha(0, false))));
 }

@@ -23,8 +23,7 @@ recipe methods::fdlora() {
                      {.name = "own_adapter", .where = scope::personal},
                      {.name = "left_adapter", .where = scope::personal},
                      {.name = "fusion", .where = scope::personal}},
-          .legs = {{.fetch = {{.family = "model", .flag = "frozen_in_layout"},
-                              {.family = "adapter"}}}},
+          .legs = {{.fetch = {{.family = "model"}, {.family = "adapter"}}}},
           .roles = {{.procedure = {"two_adapters_sgd"}}},
           .personal = true,
           .options =

@@ -15,8 +15,7 @@ recipe methods::fedsa_lora() {
           .blocks = {{.name = "model", .where = scope::frozen},
                      {.name = "inner_factors", .weight = weight_rule::one},
                      {.name = "adapter", .where = scope::personal}},
-          .legs = {{.fetch = {{.family = "model", .flag = "frozen_in_layout"},
-                              {.family = "inner_factors"}}}},
+          .legs = {{.fetch = {{.family = "model"}, {.family = "inner_factors"}}}},
           .roles = {{.procedure = {"shared_inner_sgd"}}},
           .personal = true,
           .options = over_frozen_model(16, ranks, adapted_layers::blocks)};

@@ -18,7 +18,7 @@ recipe methods::ffa_lora() {
                      {.name = "inner_factors", .where = scope::frozen},
                      {.name = "outer_factors", .weight = weight_rule::one},
                      {.name = "adapter", .where = scope::personal}},
-          .legs = {{.fetch = {{.family = "model", .flag = "frozen_in_layout"},
+          .legs = {{.fetch = {{.family = "model"},
                               {.family = "inner_factors"},
                               {.family = "outer_factors"}}}},
           .roles = {{.procedure = {"outer_sgd"}}},

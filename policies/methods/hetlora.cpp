@@ -27,8 +27,7 @@ recipe methods::hetlora() {
                 .rank_option = "rank",
                 .rank_counter = "rank"},
                {.name = "left_adapter", .where = scope::personal}},
-    .legs = {{.fetch = {{.family = "model", .flag = "frozen_in_layout"},
-                        {.family = "adapter"}}}},
+    .legs = {{.fetch = {{.family = "model"}, {.family = "adapter"}}}},
     .roles = {{.procedure = {"pruned_sgd"}}},
     .personal = true,
     .options = joined(

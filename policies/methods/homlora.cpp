@@ -14,8 +14,7 @@ recipe methods::homlora() {
                       .weight = weight_rule::one,
                       .examples_option = "weights"},
                      {.name = "left_adapter", .where = scope::personal}},
-          .legs = {{.fetch = {{.family = "model", .flag = "frozen_in_layout"},
-                              {.family = "adapter"}}}},
+          .legs = {{.fetch = {{.family = "model"}, {.family = "adapter"}}}},
           .roles = {{.procedure = {"common_sgd"}}},
           .options = joined(
             over_frozen_model(8),

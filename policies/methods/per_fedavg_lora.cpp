@@ -18,8 +18,7 @@ recipe methods::per_fedavg_lora() {
                       .weight = weight_rule::one,
                       .examples_option = "weights"},
                      {.name = "left_adapter", .where = scope::personal}},
-          .legs = {{.fetch = {{.family = "model", .flag = "frozen_in_layout"},
-                              {.family = "adapter"}}}},
+          .legs = {{.fetch = {{.family = "model"}, {.family = "adapter"}}}},
           .roles = {{.procedure = {"common_meta_sgd"}}},
           .personal = true,
           .options =

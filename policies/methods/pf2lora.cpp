@@ -23,8 +23,7 @@ recipe methods::pf2lora() {
                       .examples_option = "weights"},
                      {.name = "own_adapter", .where = scope::personal},
                      {.name = "left_adapter", .where = scope::personal}},
-          .legs = {{.fetch = {{.family = "model", .flag = "frozen_in_layout"},
-                              {.family = "adapter"}}}},
+          .legs = {{.fetch = {{.family = "model"}, {.family = "adapter"}}}},
           .roles = {{.procedure = {"two_level_sgd"}}},
           .personal = true,
           .options =

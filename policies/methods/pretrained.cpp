@@ -11,8 +11,7 @@ recipe methods::pretrained() {
           .summary = "the frozen model as it is; nobody trains anything",
           .blocks = {{.name = "model", .where = scope::frozen},
                      {.name = "adapter", .weight = weight_rule::one}},
-          .legs = {{.fetch = {{.family = "model", .flag = "frozen_in_layout"},
-                              {.family = "adapter"}}}},
+          .legs = {{.fetch = {{.family = "model"}, {.family = "adapter"}}}},
           .roles = {{.procedure = {"base_alone"}}},
           .options = over_frozen_model(1),
           .offers = false};

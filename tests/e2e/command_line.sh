@@ -22,6 +22,7 @@ done
 expect 0 "troupe 0." version
 expect 2 "unknown command" zebra
 expect 0 "language_memory  is left out: " bench --only language_memory --texts "$scratch/nowhere"
+expect 0 "of a small GPT-2" bench --only lora_step --texts "$scratch/nowhere" --repetitions 1
 expect 2 "--zebra" version --zebra
 expect 0 "ok" check-config deploy/examples/tiny.toml # documented.sh has all others.
 

@@ -75,7 +75,7 @@ width = found["shape"][1]
 struct.pack_into(f"<{width}f", data, begin + found["data_offsets"][0], *[3e38] * width)
 open(sys.argv[1], "wb").write(data)
 PY
-refused 1 "or a model whose own loss is a number" run "${run[@]}" --set model.path="$scratch/huge" \
+refused 1 "block '[a-z_.0-9]*' .*not finite any more; .*or a model whose own loss is a number" run "${run[@]}" --set model.path="$scratch/huge" \
   --folder "$scratch/huge.runs"
 # A page of such a run says it while the run goes on, of the same clients as of accuracies.
 start watched "$troupe" run "${run[@]}" --set rounds=1000000 --folder "$scratch/watched" --http 127.0.0.1:0

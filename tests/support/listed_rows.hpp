@@ -128,7 +128,7 @@ inline double largest_of(std::span<const float> xs) {
 inline void expect_alike(std::span<const float> found,
                          std::span<const float> expected, double share) {
   ASSERT_EQ(found.size(), expected.size());
-  const auto apart_max = share * (1 + largest_of(expected));
+  const auto apart_max = share * largest_of(expected);
   for (std::size_t i = 0; i < found.size(); ++i)
     ASSERT_NEAR(found[i], expected[i], apart_max) << "value " << i;
 }

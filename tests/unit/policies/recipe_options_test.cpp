@@ -32,8 +32,7 @@ recipe gated() {
                       .where = scope::expert,
                       .count = 5,
                       .count_option = "experts"}},
-          .legs = {{.fetch = {{.family = "common", .flag = "known"},
-                              {.family = "gate"}},
+          .legs = {{.fetch = {{.family = "common"}, {.family = "gate"}},
                     .choice = {"top"}},
                    {.fetch = {{.family = "model",
                                .chosen = true,
@@ -110,15 +109,6 @@ TEST(recipe_options, without_members_there_is_no_such_role) {
   EXPECT_EQ(refused({{"anchors", 0}, {"per_round", 0}}), "");
   EXPECT_EQ(refused({{"anchors", 0}, {"per_round", 700}}), "")
     << "nobody is there to be too many";
-}
-
-TEST(recipe_options, that_are_flags_say_what_is_fetched) {
-  const auto first = [](const options& said) {
-    return settled(said).legs[0].fetch;
-  };
-  EXPECT_EQ(first({}).size(), 1u);
-  EXPECT_EQ(first({})[0].family, "gate");
-  EXPECT_EQ(first({{"known", 1}}).size(), 2u);
 }
 
 TEST(recipe_options, that_do_not_go_together_say_what_would_do) {
@@ -289,15 +279,6 @@ TEST(check_recipe, finds_numbers_that_do_not_fit) {
     {[](recipe& x) { x.legs[1].fetch[0].chosen_option = "many"; },
      "leg 2 fetches 'model': its bound of 2 is said by option 'many', which is "
      "missing"},
-    {[](recipe& x) { x.legs[0].fetch[0].flag = "chosen"; },
-     "leg 1 fetches 'common' by 'chosen', which is no flag"},
-    {[](recipe& x) { x.legs[0].fetch[1].flag = "known"; },
-     "leg 1 fetches nothing where its flags are off"},
-    {[](recipe& x) {
-       x.legs[0].fetch[0].flag.clear();
-       x.legs[0].fetch[1].flag = "known";
-     },
-     "leg 1 fetches 'gate', by a flag, and clients offer to it"},
     {[](recipe& x) { x.roles[0].quota = 4; },
      "role 'anchor': its quota of 4 is said by option 'per_round'"},
     {[](recipe& x) { x.roles[0].members_option = "experts_of"; },

@@ -26,10 +26,6 @@ TEST_P(weight_kind_test, a_registered_client_stays_within_its_bounds) {
   EXPECT_FALSE(within_bounds(weight_of(GetParam(), 40) * 1.001, terms));
 }
 
-TEST_P(weight_kind_test, is_found_by_its_name) {
-  EXPECT_EQ(parse_weight_kind(to_string(GetParam())), GetParam());
-}
-
 INSTANTIATE_TEST_SUITE_P(all, weight_kind_test,
                          testing::Values(weight_kind::examples,
                                          weight_kind::square_root,
@@ -41,10 +37,6 @@ TEST(weight_of, matches_the_formulas_by_hand) {
   EXPECT_EQ(weight_of(weight_kind::square_root, 9), 3);
   EXPECT_DOUBLE_EQ(weight_of(weight_kind::logarithm, 9), std::log(10.0));
   EXPECT_EQ(weight_of(weight_kind::equal, 9), 1);
-}
-
-TEST(parse_weight_kind, finds_no_unknown_name) {
-  EXPECT_EQ(parse_weight_kind("n"), std::nullopt);
 }
 
 TEST(largest_weight, follows_the_rule_of_the_block) {

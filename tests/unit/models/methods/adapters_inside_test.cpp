@@ -117,7 +117,7 @@ struct adapted_case {
 void expect_alike(std::span<const float> found,
                   std::span<const float> expected) {
   ASSERT_EQ(found.size(), expected.size());
-  float most = 1;
+  float most = 0;
   for (const auto x : expected)
     most = std::max(most, std::abs(x));
   for (std::size_t j = 0; j < found.size(); ++j)

@@ -48,6 +48,18 @@ TEST_F(block_cache, gives_the_memory_of_a_tensor_to_the_next_of_its_size) {
   EXPECT_NE(of_bytes(1'234'567).data_ptr(), first) << "somebody has it";
 }
 
+// As many tokens as go to an expert, which is another number in each step.
+TEST_F(block_cache, keeps_no_block_of_each_size_that_there_was) {
+  constexpr std::int64_t most = (24 << 20) - 64;
+  (void)of_bytes(most);
+  const auto before = facts_of_block_cache();
+  for (std::int64_t i = 0; i < 100; ++i)
+    (void)of_bytes(most - i * 20'000);
+  const auto after = facts_of_block_cache();
+  EXPECT_EQ(after.kept_bytes, before.kept_bytes);
+  EXPECT_EQ(after.reused, before.reused + 100);
+}
+
 TEST_F(block_cache, begins_where_vectors_do) {
   for (const std::int64_t n : {1, 63, 64, 65'536, 1'000'003})
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(of_bytes(n).data_ptr()) % 64, 0u)
@@ -67,7 +79,7 @@ TEST_F(block_cache, enters_no_page_twice) {
 // Nobody touches these: they cost no memory.
 TEST_F(block_cache, keeps_no_more_than_its_bound) {
   for (std::int64_t i = 0; i < 8; ++i) {
-    of_bytes((std::int64_t{500} << 20) + i * 4096);
+    of_bytes((500 + 64 * i) << 20);
     EXPECT_LE(facts_of_block_cache().kept_bytes, block_cache_most);
   }
   of_bytes(static_cast<std::int64_t>(block_cache_most) + 1);

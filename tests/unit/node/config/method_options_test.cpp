@@ -98,7 +98,7 @@ std::vector<std::string> unread(const recipe& method) {
     read.insert(x.count_option);
   for (const auto& leg : method.legs)
     for (const auto& x : leg.fetch)
-      read.insert({x.chosen_option, x.flag});
+      read.insert(x.chosen_option);
   for (const auto& x : method.roles)
     read.insert({x.quota_option, x.members_option});
   std::vector<std::string> names;

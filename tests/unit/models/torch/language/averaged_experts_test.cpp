@@ -255,6 +255,25 @@ TEST_P(even_routers, of_two_specialists_are_local_and_send_nothing) {
     EXPECT_EQ(kept(b, name), kept(a, name)) << name;
 }
 
+// Visit after visit, with their moments.
+TEST_P(even_routers, of_two_specialists_are_local_and_go_on) {
+  test::routed_federation even{routed_setting_of("local_lora")};
+  test::routed_federation routed{routed_setting_of(
+    "comigs_2s", {{"router_steps", 0}, {"router_deviation", 0}})};
+  for (int times = 0; times < 3; ++times) {
+    even.round();
+    routed.round();
+  }
+  for (const std::uint64_t k : {1, 2, 3}) {
+    const auto found = *routed.loop().state({k});
+    const auto expected = *even.loop().state({k});
+    for (const auto* name : {"specialist.0", "specialist.1", "left_attention"})
+      EXPECT_EQ(test::kept(found, name), test::kept(expected, name)) << name;
+    EXPECT_EQ(found.moments.at("experts.first"),
+              expected.moments.at("experts.first"));
+  }
+}
+
 TEST(base_alone, is_scored_whatever_was_sent_down) {
   const auto bare = tiny_model()->evaluate(split::test, std::vector{0u, 1u});
   ASSERT_TRUE(bare);

@@ -145,31 +145,34 @@ TEST(routes, have_the_slopes_that_differences_say) {
 // whose row has no target.
 TEST(routes, are_those_of_the_whole_in_any_passes) {
   const std::vector<std::uint32_t> all{3, 0, 1, 2};
-  for (const routing_options& how : {
-         routing_options{.experts = 8, .balance = 0},
-         routing_options{.experts = 2, .balance = 10},
-         routing_options{.experts = 4, .balance = 1},
-         routing_options{.experts = 8, .balance = 1, .favoured = 0},
-         routing_options{.experts = 4, .balance = 1, .balance_of_kept = true},
-         routing_options{.experts = 4, .balance = 1, .balance_on_output = true},
-         routing_options{.experts = 3, .balance = 1, .gate = gate_kind::noisy},
-         routing_options{.experts = 2, .balance = 1, .gate = gate_kind::noisy},
-       }) {
-    const auto descend = [&](std::uint32_t passes) {
-      expert_scene x{test::tiny_gpt2, how, {.micro_batch = passes}};
-      x.fill();
-      const auto loss = x.model->backward(all, 1);
-      EXPECT_TRUE(loss) << loss.error().context;
-      return std::pair{loss.value_or(0), floats(x.model->gradient().begin(),
-                                                x.model->gradient().end())};
-    };
-    const auto expected = descend(0);
-    for (const std::uint32_t passes : {1u, 2u, 3u}) {
-      const auto found = descend(passes);
-      EXPECT_NEAR(found.first, expected.first, 1e-6 * expected.first);
-      expect_alike(found.second, expected.second, 1e-6);
+  const routing_options ways[] = {
+    {.experts = 8, .balance = 0},
+    {.experts = 2, .balance = 10},
+    {.experts = 4, .balance = 1},
+    {.experts = 8, .balance = 1, .favoured = 0},
+    {.experts = 4, .balance = 1, .balance_of_kept = true},
+    {.experts = 4, .balance = 1, .balance_on_output = true},
+    {.experts = 3, .balance = 1, .gate = gate_kind::noisy},
+    {.experts = 2, .balance = 1, .gate = gate_kind::noisy},
+  };
+  for (const auto config : test::tiny_models)
+    for (const auto& how : ways) {
+      SCOPED_TRACE(config);
+      const auto descend = [&](std::uint32_t passes) {
+        expert_scene x{config, how, {.micro_batch = passes}};
+        x.fill();
+        const auto loss = x.model->backward(all, 1);
+        EXPECT_TRUE(loss) << loss.error().context;
+        return std::pair{loss.value_or(0), floats(x.model->gradient().begin(),
+                                                  x.model->gradient().end())};
+      };
+      const auto expected = descend(0);
+      for (const std::uint32_t passes : {1u, 2u, 3u}) {
+        const auto found = descend(passes);
+        EXPECT_NEAR(found.first, expected.first, 1e-6 * expected.first);
+        expect_alike(found.second, expected.second, 1e-6);
+      }
     }
-  }
 }
 
 TEST(routes, of_two_do_not_hear_of_the_balance) {
