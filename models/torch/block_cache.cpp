@@ -3,7 +3,6 @@
 #include <c10/core/CPUAllocator.h>
 #include <c10/util/Exception.h>
 
-#include <bit>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -31,21 +30,12 @@ struct head {
 };
 static_assert(sizeof(head) <= alignment);
 
-std::size_t rounded(std::size_t bytes, std::size_t to) {
-  return (bytes + to - 1) / to * to;
-}
-
-/// Of more than any machine has it is as much, and does not begin anew. What is
-/// kept has one of eight sizes between two powers of two: how many tokens go to
-/// an expert is otherwise in each step. Nobody touches what is beyond a tensor.
+/// Of more than any machine has it is as much, and does not begin anew.
 std::size_t with_head(std::size_t bytes) {
   constexpr auto most = SIZE_MAX / alignment * alignment;
-  if (bytes > most - 2 * alignment)
-    return most;
-  const auto all = rounded(bytes + alignment, alignment);
-  return all < block_cache_least || all > block_cache_most
-           ? all
-           : rounded(all, std::bit_floor(all) / 8);
+  return bytes > most - 2 * alignment
+           ? most
+           : (bytes + alignment + alignment - 1) / alignment * alignment;
 }
 
 class block_cache final : public c10::Allocator {
@@ -118,16 +108,17 @@ private:
       instance().keep(block);
   }
 
+  /// The least that is kept of so many bytes, if it is not half as large again.
   head* take(std::size_t bytes) const {
     const std::lock_guard lock{mutex_};
-    const auto found = free_.find(bytes);
-    if (found == free_.end())
+    const auto found = free_.lower_bound(bytes);
+    if (found == free_.end() || found->first > bytes + bytes / 2)
       return nullptr;
     auto* block = found->second.back();
     found->second.pop_back();
     if (found->second.empty())
       free_.erase(found);
-    facts_.kept_bytes -= bytes;
+    facts_.kept_bytes -= block->bytes;
     ++facts_.reused;
     return block;
   }

@@ -50,7 +50,7 @@ TEST_F(block_cache, gives_the_memory_of_a_tensor_to_the_next_of_its_size) {
 
 // As many tokens as go to an expert, which is another number in each step.
 TEST_F(block_cache, keeps_no_block_of_each_size_that_there_was) {
-  constexpr std::int64_t most = (24 << 20) - 64;
+  constexpr std::int64_t most = 24 << 20;
   (void)of_bytes(most);
   const auto before = facts_of_block_cache();
   for (std::int64_t i = 0; i < 100; ++i)
@@ -58,6 +58,12 @@ TEST_F(block_cache, keeps_no_block_of_each_size_that_there_was) {
   const auto after = facts_of_block_cache();
   EXPECT_EQ(after.kept_bytes, before.kept_bytes);
   EXPECT_EQ(after.reused, before.reused + 100);
+}
+
+TEST_F(block_cache, gives_no_large_block_to_a_small_tensor) {
+  const void* large = of_bytes(96 << 20).data_ptr();
+  EXPECT_NE(of_bytes(63 << 20).data_ptr(), large);
+  EXPECT_EQ(of_bytes(65 << 20).data_ptr(), large);
 }
 
 TEST_F(block_cache, begins_where_vectors_do) {
