@@ -115,6 +115,20 @@ TEST(catalogue, says_how_offers_of_some_ranks_are_merged) {
             "Σ(n·p) / Σ(n) factored anew, p the product of a client's factors");
 }
 
+// Fetched it is a part of the layout, so that nobody with another one comes in.
+TEST(catalogue, whatever_stands_below_adapters_is_fetched) {
+  for (const auto* method : all_methods().built)
+    for (const auto& block : method->blocks)
+      if (block.where == scope::frozen && block.name == "model")
+        EXPECT_TRUE(std::ranges::any_of(
+          method->legs,
+          [&](const leg& x) {
+            return std::ranges::contains(x.fetch, block.name,
+                                         &fetch_spec::family);
+          }))
+          << method->name;
+}
+
 TEST(catalogue, what_is_factored_anew_has_rounds) {
   const auto& x = *find_recipe("flexlora");
   for (const auto pace :
