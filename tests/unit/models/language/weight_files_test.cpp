@@ -141,6 +141,16 @@ TEST(weight_files, may_be_shards_that_are_links) {
   EXPECT_EQ(values_of((*x)->find("b")), (floats{2}));
 }
 
+TEST(weight_files, are_the_single_file_where_there_are_shards_as_well) {
+  const test::scratch_folder folder;
+  write_shards(folder.path());
+  write_tensor(folder.path() + "/model.safetensors", "a", 3);
+  const auto x = weight_files::open(folder.path());
+  ASSERT_TRUE(x) << x.error().context;
+  EXPECT_EQ(values_of((*x)->find("a")), (floats{3}));
+  EXPECT_EQ((*x)->find("b"), nullptr);
+}
+
 TEST(weight_files, refuse_shards_of_two_models) {
   const test::scratch_folder folder;
   write_shards(folder.path());
