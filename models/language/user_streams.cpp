@@ -22,6 +22,13 @@ std::uint64_t sources_of(const std::vector<document>& all) {
   return names.size();
 }
 
+result<std::vector<user_text>> texts_for(const language_options& how) {
+  if (!how.of_one)
+    return read_users(how.path, how.users);
+  return read_user(how.path).map(
+    [](user_text x) { return std::vector<user_text>{std::move(x)}; });
+}
+
 /// By names of users and sources, so that it does not matter who else there is.
 result<user_streams> encoded(user_text from, const language_options& how,
                              const tokenizer& by) {
@@ -183,7 +190,7 @@ std::vector<token_ids> pieces_of(const token_ids& x, std::size_t piece) {
 
 result<text_streams> read_streams(const language_options& how,
                                   const tokenizer& by) {
-  auto texts = read_users(how.path, how.users);
+  auto texts = texts_for(how);
   if (!texts)
     return tl::make_unexpected(texts.error());
   text_streams out;
