@@ -283,6 +283,8 @@ result<user_text> user_at(const std::string& name, const user_place& place) {
 std::string as_a_list(std::string_view x) {
   if (x.find(',') == x.npos)
     return {};
+  if (x.starts_with('[') && x.ends_with(']'))
+    x = x.substr(1, x.size() - 2);
   std::string out;
   for (auto rest = shortened(x);;) {
     const auto end = rest.find(',');
