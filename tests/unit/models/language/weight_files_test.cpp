@@ -212,6 +212,22 @@ TEST(weight_files, refuse_what_is_no_model) {
                 "model would do");
 }
 
+TEST(weight_files, say_that_a_link_leads_to_nothing) {
+  for (const auto* name :
+       {"config.json", "model.safetensors", "model.safetensors.index.json"})
+    for (const auto* to : {name, "gone"}) {
+      const test::scratch_folder folder;
+      const auto path = folder.path() + "/" + name;
+      std::filesystem::create_symlink(to, path);
+      const auto said = ": is a link to nothing that is there; one to what it "
+                        "was to lead to would do";
+      EXPECT_EQ(refusal(folder.path()), path + said);
+      EXPECT_EQ(refusal(path).substr(0, path.size()), path);
+      EXPECT_EQ(names_a_model(folder.path()),
+                name == std::string{"config.json"});
+    }
+}
+
 TEST(weight_files, are_told_from_configurations_by_their_names) {
   const test::scratch_folder folder;
   EXPECT_FALSE(names_a_model(""));
