@@ -229,13 +229,6 @@ TEST_F(labelled_lines, are_refused_by_their_number) {
                 + " under 'label'; a text or a whole number from 0 to "
                   "18446744073709551615 would do; 'data.label' says which key "
                   "has the class");
-  for (const std::string blank : {"\"\"", "\" \""})
-    EXPECT_EQ(refusal(text_task::classify,
-                      "{\"text\": \"x\", \"label\": " + blank + "}"),
-              path + ":1: has " + blank
-                + " under 'label'; a text that says something or a whole "
-                  "number from 0 to 18446744073709551615 would do; "
-                  "'data.label' says which key has the class");
   EXPECT_EQ(refusal(text_task::span, "{\"text\": \"x\"}"),
             path
               + ":1: is no labelled text: it has no 'question', and has "
@@ -267,6 +260,16 @@ TEST_F(labelled_lines, are_refused_by_their_number) {
   EXPECT_THAT(refusal(text_task::classify, ""),
               HasSubstr("/z.jsonl: cannot be read, and texts that are labelled "
                         "are lines of it"));
+}
+
+TEST_F(labelled_lines, have_no_blank_class) {
+  for (const std::string blank : {"\"\"", "\" \""})
+    EXPECT_EQ(refusal(text_task::classify,
+                      "{\"text\": \"x\", \"label\": " + blank + "}"),
+              at.path() + "/a.jsonl:1: has " + blank
+                + " under 'label'; a text that says something or a whole "
+                  "number from 0 to 18446744073709551615 would do; "
+                  "'data.label' says which key has the class");
 }
 
 TEST_F(labelled_lines, are_refused_with_what_is_there) {
