@@ -382,7 +382,7 @@ read_users(const std::filesystem::path& folder,
   return out;
 }
 
-result<user_text> read_user(const std::filesystem::path& path) {
+result<user_text> read_one_user(const std::filesystem::path& path) {
   // Where it is written with a slash behind it, its name stands before that.
   const auto at = path.has_filename() ? path : path.parent_path();
   if (auto ok = check_entry(at); !ok)

@@ -48,7 +48,8 @@ read_users(const std::filesystem::path& folder,
 
 /// The one user that is at this path: a folder of texts, a .txt or a .jsonl.
 /// Nothing beside it is looked at. Returns `invalid_data`, naming the file.
-[[nodiscard]] result<user_text> read_user(const std::filesystem::path& path);
+[[nodiscard]] result<user_text>
+read_one_user(const std::filesystem::path& path);
 
 /// What a line of a .jsonl says that its source is, '=' before it: a text, or a
 /// whole number, which is the text of its digits. Empty: it says none. Returns

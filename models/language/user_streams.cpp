@@ -25,7 +25,7 @@ std::uint64_t sources_of(const std::vector<document>& all) {
 result<std::vector<user_text>> texts_for(const language_options& how) {
   if (!how.of_one)
     return read_users(how.path, how.users);
-  return read_user(how.path).map(
+  return read_one_user(how.path).map(
     [](user_text x) { return std::vector<user_text>{std::move(x)}; });
 }
 

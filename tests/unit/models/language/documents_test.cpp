@@ -162,14 +162,14 @@ TEST_F(texts_of_users, of_one_path_are_that_user_alone) {
   for (const auto& [name, text] :
        {std::pair{"/b.txt", "zwei"}, std::pair{"/b.jsonl", "drei"},
         std::pair{"/d", "vier"}, std::pair{"/d/", "vier"}}) {
-    const auto found = read_user(at.path() + name);
+    const auto found = read_one_user(at.path() + name);
     ASSERT_TRUE(found) << found.error().context;
     EXPECT_EQ(found->name, std::string(1, name[1]));
     ASSERT_EQ(found->documents.size(), 1u);
     EXPECT_EQ(found->documents[0].text, text);
   }
   write("a.csv", "text,label");
-  const auto other = read_user(at.path() + "/a.csv");
+  const auto other = read_one_user(at.path() + "/a.csv");
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().context,
             at.path()
