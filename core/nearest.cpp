@@ -2,26 +2,30 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 
 namespace troupe {
 
 namespace {
 
-/// Optimal string alignment: insert, delete, replace, or swap two neighbours.
+/// More than a name may have swaps.
+constexpr std::size_t edit = 64;
+
+/// Optimal string alignment: insert, delete, replace, or swap two neighbours,
+/// which is the likelier of two that are as far.
 std::size_t edits(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> cost(
     a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i)
-    cost[i][0] = i;
-  std::iota(cost[0].begin(), cost[0].end(), std::size_t{0});
+    cost[i][0] = i * edit;
+  for (std::size_t j = 0; j <= b.size(); ++j)
+    cost[0][j] = j * edit;
   for (std::size_t i = 1; i <= a.size(); ++i)
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t change = a[i - 1] == b[j - 1] ? 0 : 1;
-      cost[i][j] = std::min(
-        {cost[i - 1][j] + 1, cost[i][j - 1] + 1, cost[i - 1][j - 1] + change});
+      const std::size_t change = a[i - 1] == b[j - 1] ? 0 : edit;
+      cost[i][j] = std::min({cost[i - 1][j] + edit, cost[i][j - 1] + edit,
+                             cost[i - 1][j - 1] + change});
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
+        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + edit - 1);
     }
   return cost[a.size()][b.size()];
 }
@@ -46,7 +50,7 @@ std::string nearest(std::string_view name,
     return x.substr(x.rfind('.') + 1);
   };
   // A third of the letters may be wrong; more is another word.
-  std::size_t best = name.size() / 3 + 1;
+  std::size_t best = name.size() / 3 * edit + 1;
   std::string result;
   for (const auto& x : candidates) {
     if (x.size() > letters_max)

@@ -342,6 +342,14 @@ bool is_there(const std::filesystem::path& path) {
   return std::filesystem::exists(path, ignored);
 }
 
+result<void> check_link(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (is_there(path) || !std::filesystem::is_symlink(path, ignored))
+    return {};
+  return fail_at(path.string(), "is a link to nothing that is there; one to "
+                                "what it was to lead to would do");
+}
+
 tl::unexpected<error> fail_errno(errc code, const std::filesystem::path& path,
                                  const char* what) {
   const auto reason = std::error_code{errno, std::generic_category()}.message();

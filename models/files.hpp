@@ -103,6 +103,10 @@ bool is_unfinished(const std::filesystem::path& path);
 /// Whether there is something of this name that we may see.
 bool is_there(const std::filesystem::path& path);
 
+/// Refuses a link that leads to nothing, or to itself: it is seen in its
+/// folder, and `is_there` says that it is not there. Returns `invalid_data`.
+[[nodiscard]] result<void> check_link(const std::filesystem::path& path);
+
 /// What cannot be done with a file, and why errno says so.
 tl::unexpected<error> fail_errno(errc code, const std::filesystem::path& path,
                                  const char* what);

@@ -44,9 +44,11 @@ result<void> check_entry(const fs::path& x) {
                      "do");
 }
 
+using named_paths = std::map<std::string, fs::path>;
+
 /// What is in a folder, but for what is hidden, by name.
-result<std::map<std::string, fs::path>> entries_of(const fs::path& folder) {
-  std::map<std::string, fs::path> out;
+result<named_paths> listing_of(const fs::path& folder) {
+  named_paths out;
   std::error_code failed;
   auto at = fs::directory_iterator{folder, failed};
   for (; !failed && at != fs::directory_iterator{}; at.increment(failed)) {
@@ -57,10 +59,23 @@ result<std::map<std::string, fs::path>> entries_of(const fs::path& folder) {
   if (failed)
     return fail_at(folder.string(),
                    "cannot be read: " + failed.message() + documents_would_do);
-  for (const auto& [name, path] : out)
-    if (auto ok = check_entry(path); !ok)
-      return tl::make_unexpected(ok.error());
   return out;
+}
+
+result<named_paths> entries_of(const fs::path& folder) {
+  auto out = listing_of(folder);
+  if (out)
+    for (const auto& [name, path] : *out)
+      if (auto ok = check_entry(path); !ok)
+        return tl::make_unexpected(ok.error());
+  return out;
+}
+
+/// Whose it would be: a folder may be named as a file is.
+bool may_be_of(const fs::path& x, const std::vector<std::string>& users) {
+  return users.empty() || std::ranges::count(users, x.filename().string()) > 0
+         || ((x.extension() == ".txt" || has_texts_as_lines(x))
+             && std::ranges::count(users, x.stem().string()) > 0);
 }
 
 /// Links are followed. Nothing: it is nobody's.
@@ -89,27 +104,38 @@ std::string listed(const Named& xs) {
   return out + (count > listed_max ? " and others" : "");
 }
 
-result<user_places> places_of_users(const fs::path& folder) {
+tl::unexpected<error> there_twice(const fs::path& folder,
+                                  const std::string& user,
+                                  const fs::path& first,
+                                  const std::string& second) {
+  return fail_at(folder.string(),
+                 "user " + in_quotes(shortened(user)) + " is there twice, as "
+                   + in_quotes(first.filename().string()) + " and "
+                   + in_quotes(second) + "; one of them would do");
+}
+
+/// @param users whom what is wrong matters of; none: all
+result<user_places> places_of_users(const fs::path& folder,
+                                    const std::vector<std::string>& users) {
   if (std::error_code ignored; fs::is_regular_file(folder, ignored))
     return fail_at(folder.string(),
                    std::string{"is a file, and no folder of users"}
                      + documents_would_do);
-  const auto found = entries_of(folder);
+  const auto found = listing_of(folder);
   if (!found)
     return tl::make_unexpected(found.error());
   user_places out;
   for (const auto& [name, path] : *found) {
+    if (may_be_of(path, users))
+      if (auto ok = check_entry(path); !ok)
+        return tl::make_unexpected(ok.error());
     const auto kind = kind_of(path);
     if (!kind)
       continue;
     const auto user = *kind == user_kind::folder ? name : path.stem().string();
     const auto [other, is_new] = out.emplace(user, user_place{path, *kind});
-    if (!is_new)
-      return fail_at(folder.string(),
-                     "user " + in_quotes(shortened(user)) + " is there twice, "
-                       + "as "
-                       + in_quotes(other->second.path.filename().string())
-                       + " and " + in_quotes(name) + "; one of them would do");
+    if (!is_new && (users.empty() || std::ranges::count(users, user) > 0))
+      return there_twice(folder, user, other->second.path, name);
   }
   if (out.empty())
     return fail_at(folder.string(),
@@ -167,8 +193,8 @@ result<void> cut(std::string_view all, char end, Take take) {
 
 /// All files of a user, by their paths below its folder. What a link leads to
 /// is no folder of it: that may be anywhere, and have this one in it.
-result<std::map<std::string, fs::path>> files_below(const fs::path& folder) {
-  std::map<std::string, fs::path> out;
+result<named_paths> files_below(const fs::path& folder) {
+  named_paths out;
   std::vector<fs::path> folders{{}};
   while (!folders.empty()) {
     const auto below = std::move(folders.back());
@@ -242,10 +268,23 @@ result<std::vector<document>> read_documents(const user_place& from) {
     .map([&] { return std::move(out); });
 }
 
+result<user_text> user_at(const std::string& name, const user_place& place) {
+  auto documents = read_documents(place);
+  if (!documents)
+    return tl::make_unexpected(documents.error());
+  if (documents->empty())
+    return fail_at(place.path.string(),
+                   "user " + in_quotes(shortened(name))
+                     + " has no text; a document would do");
+  return user_text{.name = name, .documents = std::move(*documents)};
+}
+
 /// One name that looks like several.
 std::string as_a_list(std::string_view x) {
   if (x.find(',') == x.npos)
     return {};
+  if (x.starts_with('[') && x.ends_with(']'))
+    x = x.substr(1, x.size() - 2);
   std::string out;
   for (auto rest = shortened(x);;) {
     const auto end = rest.find(',');
@@ -260,7 +299,7 @@ std::string as_a_list(std::string_view x) {
 
 result<std::vector<std::string>>
 names_of_users(const std::filesystem::path& folder) {
-  return places_of_users(folder).map([](const user_places& xs) {
+  return places_of_users(folder, {}).map([](const user_places& xs) {
     std::vector<std::string> names;
     for (const auto& [name, place] : xs)
       names.push_back(name);
@@ -295,20 +334,24 @@ bool has_texts_as_lines(const std::filesystem::path& file) {
   return file.extension() == ".jsonl";
 }
 
-result<std::vector<std::string>> texts_in(const std::filesystem::path& file) {
-  auto all = text_of_file(file);
+result<std::vector<std::string>> texts_in(const std::filesystem::path& file,
+                                          letter_rule rule) {
+  const bool lines = has_texts_as_lines(file);
+  auto all = lines || rule == letter_rule::any_bytes ? text_of_file(file)
+                                                     : letters_of_file(file);
   if (!all)
     return tl::make_unexpected(all.error());
-  if (!has_texts_as_lines(file))
+  if (!lines)
     return std::vector<std::string>{std::move(*all)};
-  std::vector<document> lines;
+  std::vector<document> documents;
   return cut(*all, '\n',
              [&](std::string_view x, const std::string& number) {
-               return add_line(file.string() + ":" + number, number, x, lines);
+               return add_line(file.string() + ":" + number, number, x,
+                               documents);
              })
     .map([&] {
       std::vector<std::string> texts;
-      for (auto& x : lines)
+      for (auto& x : documents)
         texts.push_back(std::move(x.text));
       return texts;
     });
@@ -317,7 +360,7 @@ result<std::vector<std::string>> texts_in(const std::filesystem::path& file) {
 result<std::vector<user_text>>
 read_users(const std::filesystem::path& folder,
            const std::vector<std::string>& users) {
-  const auto places = places_of_users(folder);
+  const auto places = places_of_users(folder, users);
   if (!places)
     return tl::make_unexpected(places.error());
   auto wanted = users;
@@ -331,16 +374,26 @@ read_users(const std::filesystem::path& folder,
       return fail_at(folder.string(),
                      "has no user " + in_quotes(shortened(name))
                        + "; there are " + listed(*places) + as_a_list(name));
-    auto documents = read_documents(at->second);
-    if (!documents)
-      return tl::make_unexpected(documents.error());
-    if (documents->empty())
-      return fail_at(at->second.path.string(),
-                     "user " + in_quotes(shortened(name))
-                       + " has no text; a document would do");
-    out.push_back({.name = name, .documents = std::move(*documents)});
+    auto user = user_at(name, at->second);
+    if (!user)
+      return tl::make_unexpected(user.error());
+    out.push_back(std::move(*user));
   }
   return out;
+}
+
+result<user_text> read_one_user(const std::filesystem::path& path) {
+  // Where it is written with a slash behind it, its name stands before that.
+  const auto at = path.has_filename() ? path : path.parent_path();
+  if (auto ok = check_entry(at); !ok)
+    return tl::make_unexpected(ok.error());
+  const auto kind = kind_of(at);
+  if (!kind)
+    return fail_at(path.string(),
+                   "is no text of a user by its ending; a .txt, a .jsonl or a "
+                   "folder of texts would do");
+  const auto name = *kind == user_kind::folder ? at.filename() : at.stem();
+  return user_at(name.string(), {at, *kind});
 }
 
 } // namespace troupe::models

@@ -39,11 +39,17 @@ std::vector<std::string> files_of_nobody(const std::filesystem::path& folder);
 /// Each sub-folder (the files in it and below are documents), each .txt
 /// (documents end with a form feed), each .jsonl ({"text", "source"?}) is a
 /// user, by name; `users` says which, in which order, and all are read if it
-/// says none. A document without a source is one of its own; one without
-/// letters is left out. Returns `invalid_data`, naming the file.
+/// says none. Of others nothing is looked at. A document without a source is
+/// one of its own; one without letters is left out. Returns `invalid_data`,
+/// naming the file.
 [[nodiscard]] result<std::vector<user_text>>
 read_users(const std::filesystem::path& folder,
            const std::vector<std::string>& users);
+
+/// The one user that is at this path: a folder of texts, a .txt or a .jsonl.
+/// Nothing beside it is looked at. Returns `invalid_data`, naming the file.
+[[nodiscard]] result<user_text>
+read_one_user(const std::filesystem::path& path);
 
 /// What a line of a .jsonl says that its source is, '=' before it: a text, or a
 /// whole number, which is the text of its digits. Empty: it says none. Returns
@@ -54,10 +60,14 @@ read_users(const std::filesystem::path& folder,
 /// By its name: it is a .jsonl.
 bool has_texts_as_lines(const std::filesystem::path& file);
 
+/// Of a file that is no .jsonl, whose lines are letters always.
+enum class letter_rule : std::uint8_t { any_bytes, utf8 };
+
 /// Of a .jsonl the texts of its lines, but for those without letters; of
 /// another file all that is in it. Returns `invalid_data`, naming the file.
 [[nodiscard]] result<std::vector<std::string>>
-texts_in(const std::filesystem::path& file);
+texts_in(const std::filesystem::path& file,
+         letter_rule rule = letter_rule::any_bytes);
 
 /// Drops paragraphs (between empty lines, 80 bytes or more) that an earlier
 /// document of any user has, and documents of which nothing is left. Returns

@@ -126,8 +126,10 @@ private:
     const auto* found = in.find(how_.label);
     if (found == nullptr && how_.task != text_task::classify)
       return {};
-    if (found != nullptr && found->text() != nullptr)
-      to.label = *found->text();
+    const auto* text = found != nullptr ? found->text() : nullptr;
+    const bool is_blank = text != nullptr && trimmed(*text).empty();
+    if (text != nullptr && !is_blank)
+      to.label = *text;
     else if (found != nullptr && found->count())
       to.label = std::to_string(*found->count());
     else
@@ -136,8 +138,9 @@ private:
         "has "
           + (found != nullptr
                ? shortened(found->dump()) + " under " + in_quotes(how_.label)
-                   + "; a text or a whole number from 0 to "
-                     "18446744073709551615 would do"
+                   + "; a text" + (is_blank ? " that says something" : "")
+                   + " or a whole number from 0 to 18446744073709551615 would "
+                     "do"
                : "no " + in_quotes(how_.label)
                    + " that is a text or a whole number" + about_keys(in))
           + "; 'data.label' says which key has the class");

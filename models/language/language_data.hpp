@@ -23,6 +23,8 @@ namespace troupe::models {
 struct language_options {
   std::filesystem::path path = {};
   std::vector<std::string> users = {}; ///< Empty: all.
+  /// The path is that of one user, and no folder of several.
+  bool of_one = false;
   std::uint32_t context = 128;
   std::uint64_t tokens = 0; ///< Of a user's training stream, at most; 0: all.
   /// In its place, of each user by turns. Empty: `tokens` of each.

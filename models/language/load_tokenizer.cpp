@@ -34,9 +34,14 @@ result<json> read_json(const fs::path& path) {
 
 /// What the files beside a tokenizer say; null: there are none.
 result<json> settings_beside(const fs::path& folder) {
-  for (const auto* name : {"tokenizer_config.json", "special_tokens_map.json"})
-    if (const auto path = folder / name; is_there(path))
+  for (const auto* name :
+       {"tokenizer_config.json", "special_tokens_map.json"}) {
+    const auto path = folder / name;
+    if (auto ok = check_link(path); !ok)
+      return tl::unexpected{std::move(ok.error())};
+    if (is_there(path))
       return read_json(path);
+  }
   return json{};
 }
 
@@ -67,6 +72,8 @@ result<merge_list> merges_in(const fs::path& path) {
     return tl::unexpected{std::move(text.error())};
   merge_list all;
   std::string_view rest = *text;
+  if (rest.starts_with("\xef\xbb\xbf")) // A byte order mark.
+    rest.remove_prefix(3);
   for (bool first = true; !rest.empty(); first = false) {
     const auto end = std::min(rest.find('\n'), rest.size());
     auto line = rest.substr(0, end);
@@ -93,6 +100,8 @@ loaded from_two_files(const fs::path& folder) {
   auto vocabulary = vocabulary_in(&*x, origin);
   if (!vocabulary)
     return tl::unexpected{std::move(vocabulary.error())};
+  if (auto ok = check_link(folder / "merges.txt"); !ok)
+    return tl::unexpected{std::move(ok.error())};
   if (!is_there(folder / "merges.txt"))
     return refuse_tokenizer(origin, "it has no merges.txt beside it; that of "
                                     "the same tokenizer would do");
@@ -225,6 +234,12 @@ constexpr const char* would_do =
   "merges.txt, or with vocab.txt, a .gguf, or 'bytes' would do";
 
 loaded from_folder(const fs::path& path) {
+  for (const auto* name : {"tokenizer.json", "vocab.json", "vocab.txt"}) {
+    if (auto ok = check_link(path / name); !ok)
+      return tl::unexpected{std::move(ok.error())};
+    if (is_there(path / name))
+      break;
+  }
   if (is_there(path / "tokenizer.json"))
     return from_json(path / "tokenizer.json");
   if (is_there(path / "vocab.json"))
@@ -251,6 +266,8 @@ loaded load_tokenizer(const fs::path& path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored))
     return from_folder(path);
+  if (auto ok = check_link(path); !ok)
+    return tl::unexpected{std::move(ok.error())};
   if (!is_there(path))
     return refuse_tokenizer(path.string(),
                             std::string{"is not there; "} + would_do);

@@ -166,13 +166,19 @@ void check_key_length(metadata& in, const gguf_header& header,
                                      : "as many as it has of each");
 }
 
+/// Older files say it by another name.
+std::string factor_key(const metadata& in) {
+  const auto key = in("rope.scaling.factor"), older = in("rope.scale_linear");
+  return !in.keys.has(key) && in.keys.has(older) ? older : key;
+}
+
 /// Waves go by whole pairs, and what is turned becomes as long as follows from
 /// the factor, times what the file says. What it may say beside is another
 /// function.
 void read_yarn(metadata& in, rope_spec& x) {
   auto& keys = in.keys;
   x.scaling = rope_spec::scaling_kind::yarn;
-  x.factor = keys.number(in("rope.scaling.factor"));
+  x.factor = keys.number(factor_key(in));
   x.original_context = keys.count(in("rope.scaling.original_context_length"));
   x.low = keys.number_or(in("rope.scaling.yarn_beta_slow"), 1);
   x.high = keys.number_or(in("rope.scaling.yarn_beta_fast"), 32);
@@ -195,12 +201,18 @@ rope_spec rope_of(metadata& in, std::uint32_t head_width) {
   if (x.width != head_width)
     keys.refuse(in("rope.dimension_count"), "is not the width of a head",
                 std::to_string(head_width));
-  const auto kind = keys.text_or(in("rope.scaling.type"), "none");
+  // A factor alone is one of "linear", of which 0 and 1 change nothing.
+  const auto factor = factor_key(in);
+  const auto kind =
+    keys.text_or(in("rope.scaling.type"), keys.has(factor) ? "linear" : "none");
   if (kind == "none")
     return x;
   if (kind == "linear") {
-    x.scaling = rope_spec::scaling_kind::linear;
-    x.factor = keys.number(in("rope.scaling.factor"));
+    const auto said = keys.number(factor);
+    if (said != 0 && said != 1) {
+      x.scaling = rope_spec::scaling_kind::linear;
+      x.factor = said;
+    }
   } else if (kind == "yarn") {
     read_yarn(in, x);
   } else {

@@ -102,16 +102,34 @@ void read_yarn(spec_keys& keys, const std::string& where, rope_spec& x) {
                             is_ratio ? grown(over) / grown(below) : grown(1));
 }
 
-/// In "rope_scaling" of most files, in "rope_parameters" of newer ones.
-rope_spec rope_of(spec_keys& keys, std::uint32_t head_width) {
-  const std::string where =
-    keys.has("rope_parameters") ? "rope_parameters." : "rope_scaling.";
+/// What is said of the turning stands in "rope_scaling" of most files, in
+/// "rope_parameters" of newer ones; the first goes before the second unless
+/// nothing is in it.
+std::string place_of_rope(spec_keys& keys, const json& config) {
+  for (const auto* name : {"rope_scaling", "rope_parameters"}) {
+    const auto* x = config.find(name);
+    if (x == nullptr || is_null(*x))
+      continue;
+    const auto* fields = x->fields();
+    if (fields == nullptr)
+      keys.refuse(name, "is " + shortened(x->dump()), "an object or null");
+    else if (!fields->empty())
+      return std::string{name} + '.';
+  }
+  return "rope_scaling.";
+}
+
+/// What stands there goes before what is said at the top.
+rope_spec rope_of(spec_keys& keys, const json& config,
+                  std::uint32_t head_width) {
+  const auto where = place_of_rope(keys, config);
+  const auto said = [&](const std::string& key, double otherwise) {
+    return keys.has(where + key) ? keys.number(where + key)
+                                 : keys.number_or(key, otherwise);
+  };
   rope_spec x;
-  x.base = keys.number_or("rope_theta",
-                          keys.number_or("rope_parameters.rope_theta", 10000));
-  const auto share =
-    keys.number_or("partial_rotary_factor",
-                   keys.number_or(where + "partial_rotary_factor", 1));
+  x.base = said("rope_theta", 10000);
+  const auto share = said("partial_rotary_factor", 1);
   if (!(share > 0) || share > 1)
     keys.refuse("partial_rotary_factor", "is beyond 0 to 1", "1");
   else
@@ -139,7 +157,7 @@ rope_spec rope_of(spec_keys& keys, std::uint32_t head_width) {
   return x;
 }
 
-language_spec llama_of(spec_keys& keys) {
+language_spec llama_of(spec_keys& keys, const json& config) {
   language_spec x{.kind = architecture_kind::llama};
   x.vocabulary = keys.count("vocab_size");
   x.context = keys.count("max_position_embeddings");
@@ -154,7 +172,7 @@ language_spec llama_of(spec_keys& keys) {
   x.tied = keys.flag_or("tie_word_embeddings", false);
   x.attention_bias = keys.flag_or("attention_bias", false);
   keys.must_be("mlp_bias", false);
-  x.rope = rope_of(keys, x.head_width);
+  x.rope = rope_of(keys, config, x.head_width);
   read_tokens(keys, x);
   return x;
 }
@@ -260,7 +278,7 @@ result<language_spec> parse_spec(const json& config, std::string_view origin) {
   if (kind == "gpt2")
     return keys.end(gpt2_of(keys));
   if (kind == "llama")
-    return keys.end(llama_of(keys));
+    return keys.end(llama_of(keys, config));
   if (kind == "bert")
     return keys.end(bert_of(keys, config));
   // Its tensors and places are those of RoBERTa.

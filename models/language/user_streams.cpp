@@ -22,6 +22,13 @@ std::uint64_t sources_of(const std::vector<document>& all) {
   return names.size();
 }
 
+result<std::vector<user_text>> texts_for(const language_options& how) {
+  if (!how.of_one)
+    return read_users(how.path, how.users);
+  return read_one_user(how.path).map(
+    [](user_text x) { return std::vector<user_text>{std::move(x)}; });
+}
+
 /// By names of users and sources, so that it does not matter who else there is.
 result<user_streams> encoded(user_text from, const language_options& how,
                              const tokenizer& by) {
@@ -120,17 +127,34 @@ user_streams pooled(const std::vector<user_streams>& users) {
 struct wanted_part {
   const token_ids& stream;
   const char* what;
-  const char* would_do;
+  const char* bound_key;
+  std::uint64_t most = 0;    ///< What that says; 0: nothing.
   std::uint64_t dropped = 0; ///< Paragraphs of whose texts it is made.
-  bool is_wanted = true;
+  const char* share_key = nullptr;
+  double share = 1;
   std::size_t piece = 0;
 };
 
+std::uint64_t parts_with_share(const language_options& how) {
+  return 1 + (how.validation_share > 0 ? 1 : 0) + (how.test_share > 0 ? 1 : 0);
+}
+
+/// Of a text that has not a window for each part no share is the reason.
+bool is_long_enough(const language_options& how, const user_streams& x) {
+  const auto tokens = x.train.size() + x.validation.size() + x.test.size();
+  const bool is_bounded = how.tokens > 0 || !how.user_tokens.empty()
+                          || how.validation_tokens > 0 || how.test_tokens > 0;
+  return is_bounded || how.mixed
+         || tokens >= parts_with_share(how) * (how.context + std::uint64_t{1});
+}
+
 /// Of a part that has nothing at all no share is the reason: too few sources
-/// are.
+/// are, as where there are fewer of them than parts. What bounds nothing would
+/// do nothing.
 std::string remedy_of(const language_options& how, const user_streams& user,
                       const wanted_part& part) {
-  if (part.stream.size() == 0 && user.sources > 0 && !how.mixed)
+  if ((part.stream.size() == 0 || user.sources < parts_with_share(how))
+      && user.sources > 0 && !how.mixed)
     return "a document, or all that is of one 'source', goes whole into one "
            "part, and there "
            + std::string{user.sources == 1 ? "is " : "are "}
@@ -138,24 +162,52 @@ std::string remedy_of(const language_options& how, const user_streams& user,
            + " of these: more would do; documents of a .txt have form feeds "
              "between them, those of a .jsonl are its lines, and those of a "
              "folder its files";
-  return "more text"
-         + std::string{part.dropped > 0 ? " that is not repeated" : ""}
-         + ", a smaller 'context' or a larger " + part.would_do + " would do";
+  const bool is_bounded = part.most > 0 && part.stream.size() >= part.most;
+  std::vector<std::string> remedies;
+  if (!is_bounded)
+    remedies.push_back(
+      "more text"
+      + std::string{part.dropped > 0 ? " that is not repeated" : ""});
+  remedies.push_back("a smaller 'context'");
+  if (part.share_key && !is_bounded && is_long_enough(how, user))
+    remedies.push_back(std::string{"a larger "} + part.share_key);
+  if (is_bounded || (how.mixed && part.most > 0))
+    remedies.push_back(std::string{"a larger "} + part.bound_key);
+  std::string out = remedies.front();
+  for (std::size_t i = 1; i < remedies.size(); ++i)
+    out += (i + 1 < remedies.size() ? ", " : " or ") + remedies[i];
+  return out + " would do";
 }
 
 /// @param dropped of all users, whose texts are in parts that are mixed
+/// @param most that its training stream may have
 result<void> check(const language_options& how, const user_streams& user,
-                   std::uint64_t dropped) {
+                   std::uint64_t dropped, std::uint64_t most) {
   const auto beside = how.mixed ? dropped : user.dropped;
-  const auto* most = how.user_tokens.empty() ? "'tokens'" : "'user_tokens'";
-  const wanted_part all[]{{user.train, "training", most, user.dropped},
-                          {user.validation, "validation",
-                           "'validation_share' or 'validation_tokens'", beside,
-                           how.validation_share > 0, user.validation_piece},
-                          {user.test, "test", "'test_share' or 'test_tokens'",
-                           beside, how.test_share > 0, user.test_piece}};
+  const wanted_part all[]{
+    {.stream = user.train,
+     .what = "training",
+     .bound_key = how.user_tokens.empty() ? "'tokens'" : "'user_tokens'",
+     .most = most,
+     .dropped = user.dropped},
+    {.stream = user.validation,
+     .what = "validation",
+     .bound_key = "'validation_tokens'",
+     .most = how.validation_tokens,
+     .dropped = beside,
+     .share_key = "'validation_share'",
+     .share = how.validation_share,
+     .piece = user.validation_piece},
+    {.stream = user.test,
+     .what = "test",
+     .bound_key = "'test_tokens'",
+     .most = how.test_tokens,
+     .dropped = beside,
+     .share_key = "'test_share'",
+     .share = how.test_share,
+     .piece = user.test_piece}};
   for (const auto& x : all)
-    if (x.is_wanted
+    if (x.share > 0
         && windows_of(pieces_of(x.stream, x.piece).front(), how.context) == 0)
       return fail(
         errc::invalid_data,
@@ -183,7 +235,7 @@ std::vector<token_ids> pieces_of(const token_ids& x, std::size_t piece) {
 
 result<text_streams> read_streams(const language_options& how,
                                   const tokenizer& by) {
-  auto texts = read_users(how.path, how.users);
+  auto texts = texts_for(how);
   if (!texts)
     return tl::make_unexpected(texts.error());
   text_streams out;
@@ -202,10 +254,11 @@ result<text_streams> read_streams(const language_options& how,
   }
   std::size_t place = 0;
   for (auto& user : out.users) {
-    bound(user.train, most_of(how, place++));
+    const auto most = most_of(how, place++);
+    bound(user.train, most);
     bound(user.validation, how.validation_tokens);
     bound(user.test, how.test_tokens);
-    if (auto ok = check(how, user, out.dropped_paragraphs); !ok)
+    if (auto ok = check(how, user, out.dropped_paragraphs, most); !ok)
       return tl::make_unexpected(ok.error());
   }
   if (how.pooled)

@@ -110,6 +110,8 @@ tl::unexpected<error> refuse_file(const fs::path& path,
 /// Null where there is none.
 result<json> config_in(const fs::path& folder) {
   const auto path = folder / config_name;
+  if (auto ok = check_link(path); !ok)
+    return tl::unexpected{std::move(ok.error())};
   if (!is_there(path))
     return json{};
   const auto text = read_text(path, errc::invalid_data);
@@ -172,12 +174,15 @@ result<void> open_shards(const fs::path& folder, read_files& to) {
   std::set<std::string> shards;
   for (const auto& [name, shard] : *said)
     shards.insert(shard);
-  for (const auto& shard : shards)
+  for (const auto& shard : shards) {
+    if (auto ok = check_link(folder / shard); !ok)
+      return ok;
     if (!is_there(folder / shard))
       return refuse_file(index, " names " + in_quotes(shortened(shard))
                                   + ", which is not there; all "
                                   + std::to_string(shards.size())
                                   + " shards would do");
+  }
   shards_by_tensor found;
   for (const auto& shard : shards) {
     auto mapped = map_shard(folder / shard);
@@ -212,11 +217,15 @@ opened open_safetensors(const fs::path& path, const fs::path& config) {
     return tl::unexpected{std::move(said.error())};
   files->has_config(std::move(*said));
   const auto single = path == config ? path / single_name : path;
-  if (path == config && !is_there(single) && !is_there(path / index_name))
+  if (path == config && !is_there(single) && !is_there(path / index_name)) {
+    for (const auto& x : {single, path / index_name})
+      if (auto ok = check_link(x); !ok)
+        return tl::unexpected{std::move(ok.error())};
     return refuse_file(path, std::string{": has neither "} + single_name
                                + " nor " + index_name
                                + "; a folder with one of them, a .safetensors "
                                  "file or a .gguf would do");
+  }
   const auto ok =
     is_there(single) ? open_single(single, *files) : open_shards(path, *files);
   if (!ok)
@@ -252,6 +261,8 @@ weight_files::open(const fs::path& path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored))
     return open_safetensors(path, path);
+  if (auto ok = check_link(path); !ok)
+    return tl::unexpected{std::move(ok.error())};
   if (!is_there(path))
     return refuse_file(path,
                        ": cannot be read: there is no such file or folder; is "
@@ -277,8 +288,9 @@ std::string weight_files::origin() const {
 
 bool names_a_model(const fs::path& path) {
   const auto ending = path.extension();
+  const auto config = path / config_name;
   return ending == ".gguf" || ending == ".safetensors"
-         || (!path.empty() && is_there(path / config_name));
+         || (!path.empty() && (is_there(config) || !check_link(config)));
 }
 
 } // namespace troupe::models

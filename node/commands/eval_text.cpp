@@ -6,14 +6,13 @@
 #include <numeric>
 #include <ostream>
 #include <span>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/assert.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
-#include "models/files.hpp"
+#include "models/language/documents.hpp"
 #include "models/language/token_ids.hpp"
 #include "models/language/token_rows.hpp"
 #include "models/layout.hpp"
@@ -81,20 +80,25 @@ struct tokens_of_text {
   std::size_t decoded_bytes = 0;
 };
 
+/// Of a .jsonl its texts, one behind the other.
 result<tokens_of_text> tokens_of(const std::string& file,
                                  const models::tokenizer& by) {
-  const auto bytes = models::read_file(file, errc::invalid_data);
-  if (!bytes)
-    return tl::make_unexpected(bytes.error());
-  const std::string_view text{reinterpret_cast<const char*>(bytes->data()),
-                              bytes->size()};
-  std::vector<models::token_id> ids;
-  if (auto ok = by.encode(text, models::special_rule::as_text, ids); !ok)
-    return fail(ok.error().code, file + ": " + ok.error().context);
-  const auto back = by.decode(ids);
-  if (!back)
-    return fail(back.error().code, file + ": " + back.error().context);
-  return tokens_of_text{std::move(ids), text.size(), back->size()};
+  const auto texts = models::texts_in(file, models::letter_rule::utf8);
+  if (!texts)
+    return tl::make_unexpected(texts.error());
+  tokens_of_text out;
+  for (const auto& text : *texts) {
+    std::vector<models::token_id> ids;
+    if (auto ok = by.encode(text, models::special_rule::as_text, ids); !ok)
+      return fail(ok.error().code, file + ": " + ok.error().context);
+    const auto back = by.decode(ids);
+    if (!back)
+      return fail(back.error().code, file + ": " + back.error().context);
+    out.bytes += text.size();
+    out.decoded_bytes += back->size();
+    out.ids.insert(out.ids.end(), ids.begin(), ids.end());
+  }
+  return out;
 }
 
 /// Nobody has a window longer than the text but who said so.

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iomanip>
+#include <numeric>
 #include <ostream>
 #include <span>
 #include <string>
@@ -61,6 +63,36 @@ std::size_t labels_in(const std::vector<std::uint64_t>& counts) {
            std::ranges::count(counts, std::uint64_t{0}));
 }
 
+/// Of all clients, what they validate and are tested with among it; the most
+/// frequent first, and only so many.
+void print_labels(const labelled_rows& data, std::ostream& out) {
+  constexpr std::size_t shown_max = 20;
+  const auto& clients = data.clients();
+  std::vector<std::uint64_t> counts(data.labels().size());
+  const auto add = [&](models::split part, const auto& lists) {
+    for (const auto& rows : lists) {
+      const auto more = label_counts(data, part, rows);
+      for (std::size_t i = 0; i < counts.size(); ++i)
+        counts[i] += more[i];
+    }
+  };
+  add(models::split::train, clients.train);
+  add(models::split::train, clients.own_validation);
+  add(models::split::test, clients.test);
+  std::vector<std::size_t> order(counts.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater{},
+                           [&](std::size_t i) { return counts[i]; });
+  out << "\nrows by label: ";
+  for (std::size_t i = 0; i < std::min(shown_max, order.size()); ++i)
+    out << (i > 0 ? ", " : "")
+        << in_quotes(printable(shortened(data.labels()[order[i]]))) << ' '
+        << counts[order[i]];
+  if (order.size() > shown_max)
+    out << ", and " << so_many(order.size() - shown_max, "other label");
+  out << '\n';
+}
+
 /// @param aside files of nobody
 void print(const labelled_rows& data, const std::vector<std::string>& aside,
            std::ostream& out) {
@@ -95,6 +127,8 @@ void print(const labelled_rows& data, const std::vector<std::string>& aside,
         << std::setprecision(1) << 100 * x.majority << "%  "
         << printable(shortened(data.labels()[x.most])) << '\n';
   }
+  if (data.task() == models::text_task::classify)
+    print_labels(data, out);
   print_asked(data, out);
 }
 

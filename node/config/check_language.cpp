@@ -8,6 +8,7 @@
 #include "models/inner_setup.hpp"
 #include "models/shapes.hpp"
 #include "node/config/checks.hpp"
+#include "node/config/keys.hpp"
 
 namespace troupe::node {
 
@@ -69,7 +70,7 @@ public:
              "texts are rows: \"epochs\" or \"drawn\" would do");
   }
 
-  void data() {
+  void data(const recipe* method) {
     const auto& d = x_.data;
     if (d.tokenizer.empty() && x_.model.path.empty())
       refuse("data.tokenizer",
@@ -106,9 +107,32 @@ public:
     if (d.is_labelled_text())
       labelled();
     else if (!natural || p.samples_per_client > 0 || p.train_share != 1)
-      refuse("partition.kind",
-             "data.kind = \"language\" deals nothing, a client is a user: "
-             "'partition' must not be given; 'tokens' says how much each has");
+      deals_nothing(method);
+  }
+
+  /// Of what was said the key that deals.
+  std::string dealing_key() const {
+    const auto kind = said_.find("partition.kind");
+    if (x_.partition.kind == partition_options::rule::natural)
+      return x_.partition.samples_per_client > 0 ? "samples_per_client"
+                                                 : "train_share";
+    return std::string{kind == said_.end() ? "kind" : leaf(kind->second.typed)};
+  }
+
+  /// A method may have an option of the key's name, which was meant.
+  void deals_nothing(const recipe* method) {
+    const auto name = dealing_key();
+    const bool is_option =
+      method != nullptr
+      && std::ranges::count(method->options, name, &option_spec::name) > 0;
+    refuse("partition." + name,
+           "data.kind = \"language\" deals nothing, a client is a user: "
+           "'partition."
+             + name + "' must not be given"
+             + (is_option
+                  ? ", and the method's option is 'options." + name + "'"
+                  : "")
+             + "; 'tokens' says how much each has");
   }
 
   /// How much text users have is said once.
@@ -307,7 +331,7 @@ void check_language(const experiment& x, const entries& said,
   all.experts(methods.find(x.method));
   if (!x.data.is_language())
     return;
-  all.data();
+  all.data(methods.find(x.method));
   if (!x.model.is_language())
     return;
   all.model();

@@ -12,6 +12,24 @@ namespace troupe::node {
 
 namespace {
 
+/// Of --set users=[ana, ben], of which a shell leaves no quotes.
+std::vector<std::string> bare_words(const entry& x) {
+  const auto* text = std::get_if<std::string>(&x.value);
+  if (!text || !x.raw || *text != *x.raw || !text->starts_with('[')
+      || !text->ends_with(']'))
+    return {};
+  std::vector<std::string> words;
+  for (auto rest = std::string_view{*text}.substr(1); !rest.empty();) {
+    const auto end = rest.find_first_of(",]");
+    const auto word = trimmed(rest.substr(0, end));
+    if (word.empty() || word.find_first_of("[\"'") != word.npos)
+      return {};
+    words.emplace_back(word);
+    rest.remove_prefix(end + 1);
+  }
+  return words;
+}
+
 class reader : public schema_visitor {
 public:
   reader(const entries& said, problems& wrong, std::vector<std::string>& notes)
@@ -78,7 +96,9 @@ public:
     if (!e)
       return;
     const auto* none = std::get_if<std::vector<std::int64_t>>(&e->value);
-    if (const auto* one = std::get_if<std::string>(&e->value))
+    if (auto words = bare_words(*e); !words.empty())
+      x = std::move(words);
+    else if (const auto* one = std::get_if<std::string>(&e->value))
       x = {*one};
     else if (e->raw && !e->raw->starts_with('['))
       x = {*e->raw}; // --set adapt=0 means "0".

@@ -19,6 +19,27 @@
 
 namespace troupe::node {
 
+namespace {
+
+/// As the run cuts and bounds texts.
+models::language_options cut_of(const experiment& x) {
+  const auto& d = x.data;
+  return {.context = d.context,
+          .tokens = d.tokens,
+          .user_tokens = d.user_tokens,
+          .validation_tokens = d.validation_tokens,
+          .test_tokens = d.test_tokens,
+          .test_windows = d.test_windows,
+          .validation_share = d.validation_share,
+          .test_share = d.test_share,
+          .mixed = d.mixed,
+          .pooled = d.pooled,
+          .cache = d.cache,
+          .seed = derive_seed(x.seed, "data")};
+}
+
+} // namespace
+
 result<std::vector<std::string>> users_of(const experiment& x) {
   auto names = x.data.users.empty()
                  ? models::names_of_users(x.data.path)
@@ -106,22 +127,19 @@ result<std::shared_ptr<const models::language_data>>
 load_users(const experiment& x, const std::filesystem::path& folder,
            std::vector<std::string> users,
            std::shared_ptr<const models::tokenizer> by) {
-  const auto& d = x.data;
-  return models::language_data::load({.path = folder,
-                                      .users = std::move(users),
-                                      .context = d.context,
-                                      .tokens = d.tokens,
-                                      .user_tokens = d.user_tokens,
-                                      .validation_tokens = d.validation_tokens,
-                                      .test_tokens = d.test_tokens,
-                                      .test_windows = d.test_windows,
-                                      .validation_share = d.validation_share,
-                                      .test_share = d.test_share,
-                                      .mixed = d.mixed,
-                                      .pooled = d.pooled,
-                                      .cache = d.cache,
-                                      .seed = derive_seed(x.seed, "data")},
-                                     std::move(by));
+  auto how = cut_of(x);
+  how.path = folder;
+  how.users = std::move(users);
+  return models::language_data::load(how, std::move(by));
+}
+
+result<std::shared_ptr<const models::language_data>>
+load_user(const experiment& x, const std::filesystem::path& path,
+          std::shared_ptr<const models::tokenizer> by) {
+  auto how = cut_of(x);
+  how.path = path;
+  how.of_one = true;
+  return models::language_data::load(how, std::move(by));
 }
 
 result<materials> language_of(const experiment& x, const language_maker& make) {

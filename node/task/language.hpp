@@ -28,6 +28,11 @@ load_users(const experiment& x, const std::filesystem::path& folder,
            std::vector<std::string> users,
            std::shared_ptr<const models::tokenizer> by);
 
+/// Likewise of the one user that is at this path; see models::read_one_user.
+[[nodiscard]] result<std::shared_ptr<const models::language_data>>
+load_user(const experiment& x, const std::filesystem::path& path,
+          std::shared_ptr<const models::tokenizer> by);
+
 /// Streams that are there, and the run's model over them.
 [[nodiscard]] result<materials>
 language_over(const experiment& x,

@@ -1,9 +1,7 @@
 #include "node/task/own_text.hpp"
 
 #include <string>
-#include <system_error>
 #include <utility>
-#include <vector>
 
 #include "node/task/language.hpp"
 
@@ -13,16 +11,10 @@ namespace fs = std::filesystem;
 
 result<own_data> read_own_text(const experiment& x, const fs::path& path,
                                const example_shape& wanted) {
-  std::error_code ignored;
-  // Where it is written with a slash behind it, its name stands before that.
-  const auto at = path.has_filename() ? path : path.parent_path();
-  const auto name = fs::is_directory(at, ignored) ? at.filename() : at.stem();
   auto by = tokenizer_for(x);
   if (!by)
     return tl::make_unexpected(by.error());
-  auto text =
-    load_users(x, at.has_parent_path() ? at.parent_path() : fs::path{"."},
-               {name.string()}, std::move(*by));
+  auto text = load_user(x, path, std::move(*by));
   if (!text)
     return tl::make_unexpected(text.error());
   const auto& rows = (*text)->clients();

@@ -139,6 +139,57 @@ TEST_F(texts_of_users, say_a_source_by_a_number) {
   }
 }
 
+TEST_F(texts_of_users, do_not_matter_beside_those_that_are_listed) {
+  write("a.txt", "eins");
+  write("b.txt", "zwei");
+  write("b.jsonl", "{\"text\": \"drei\"}\n");
+  std::filesystem::create_symlink("gone", at.path() + "/c.txt");
+  const auto found = read_users(at.path(), {"a"});
+  ASSERT_TRUE(found) << found.error().context;
+  EXPECT_EQ(found->front().documents.front().text, "eins");
+  EXPECT_EQ(refusal({"b"}), ": user 'b' is there twice, as 'b.jsonl' and "
+                            "'b.txt'; one of them would do");
+  EXPECT_EQ(refusal({"c"}),
+            "/c.txt: is a link to nothing that is there; one of these, or a "
+            "name that begins with a dot, would do");
+}
+
+TEST_F(texts_of_users, of_one_path_are_that_user_alone) {
+  write("b.txt", "zwei");
+  write("b.jsonl", "{\"text\": \"drei\"}\n");
+  write("d/1", "vier");
+  std::filesystem::create_symlink("gone", at.path() + "/c.txt");
+  for (const auto& [name, text] :
+       {std::pair{"/b.txt", "zwei"}, std::pair{"/b.jsonl", "drei"},
+        std::pair{"/d", "vier"}, std::pair{"/d/", "vier"}}) {
+    const auto found = read_one_user(at.path() + name);
+    ASSERT_TRUE(found) << found.error().context;
+    EXPECT_EQ(found->name, std::string(1, name[1]));
+    ASSERT_EQ(found->documents.size(), 1u);
+    EXPECT_EQ(found->documents[0].text, text);
+  }
+  write("a.csv", "text,label");
+  const auto other = read_one_user(at.path() + "/a.csv");
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().context,
+            at.path()
+              + "/a.csv: is no text of a user by its ending; a .txt, a .jsonl "
+                "or a folder of texts would do");
+}
+
+TEST_F(texts_of_users, are_looked_at_for_letters_where_that_is_asked) {
+  write("a.txt", "caf\xe9");
+  EXPECT_TRUE(texts_in(at.path() + "/a.txt"));
+  const auto found = texts_in(at.path() + "/a.txt", letter_rule::utf8);
+  ASSERT_FALSE(found);
+  EXPECT_EQ(
+    found.error().context,
+    at.path()
+      + "/a.txt:1: byte 3 of the file, '\\xe9', is no UTF-8; what iconv "
+        "-f LATIN1 -t UTF-8 makes of it would do, where it is "
+        "Latin-1");
+}
+
 TEST_F(texts_of_users, are_refused_with_the_place) {
   EXPECT_EQ(refusal(), ": has texts of nobody; a folder that has a sub-folder, "
                        "a .txt or a .jsonl of each user would do");
@@ -156,6 +207,8 @@ TEST_F(texts_of_users, are_refused_with_the_place) {
   EXPECT_EQ(refusal({"it"}), ": has no user 'it'; there are 'de'");
   EXPECT_EQ(refusal({"de, it"}), ": has no user 'de, it'; there are 'de'; of "
                                  "several, ['de', 'it'] would do");
+  EXPECT_EQ(refusal({"[de,it]"}), ": has no user '[de,it]'; there are 'de'; of "
+                                  "several, ['de', 'it'] would do");
   write("de/a", "eins");
   EXPECT_EQ(refusal(), ": user 'de' is there twice, as 'de' and 'de.txt'; one "
                        "of them would do");

@@ -262,6 +262,16 @@ TEST_F(labelled_lines, are_refused_by_their_number) {
                         "are lines of it"));
 }
 
+TEST_F(labelled_lines, have_no_blank_class) {
+  for (const std::string blank : {"\"\"", "\" \""})
+    EXPECT_EQ(refusal(text_task::classify,
+                      "{\"text\": \"x\", \"label\": " + blank + "}"),
+              at.path() + "/a.jsonl:1: has " + blank
+                + " under 'label'; a text that says something or a whole "
+                  "number from 0 to 18446744073709551615 would do; "
+                  "'data.label' says which key has the class");
+}
+
 TEST_F(labelled_lines, are_refused_with_what_is_there) {
   const std::string line = "{\"sentence\": \"x\", \"class\": 1}";
   const auto found = at.path()

@@ -365,8 +365,7 @@ TEST_F(texts, are_refused_where_a_part_has_no_window) {
             path
               + ": user 'it' has 22 tokens for validation, and a window takes "
                 "33, 'context' and the one behind; more text, a smaller "
-                "'context' or a larger 'validation_share' or "
-                "'validation_tokens' would do");
+                "'context' or a larger 'validation_share' would do");
   how.validation_share = 0; // Then there is none.
   EXPECT_THAT(refusal(), HasSubstr("has 22 tokens for test, "));
   how.test_share = 0;
@@ -388,7 +387,7 @@ TEST_F(texts, say_that_repeats_were_left_out_where_too_little_is_left) {
               + ": user 'nl' has 0 tokens for training, and a window takes 5, "
                 "'context' and the one behind: 20 paragraphs were left out, "
                 "which earlier documents have too; more text that is not "
-                "repeated, a smaller 'context' or a larger 'tokens' would do");
+                "repeated or a smaller 'context' would do");
 }
 
 } // namespace troupe::models::language_data_test

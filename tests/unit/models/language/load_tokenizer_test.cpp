@@ -94,6 +94,21 @@ TEST(load_tokenizer, reads_two_files) {
   EXPECT_EQ(by->special().end, std::optional<token_id>{258});
   EXPECT_TRUE(by->before().empty());
   EXPECT_EQ(loaded(path)->content(), by->content());
+  for (const auto* mark : {"\xef\xbb\xbf", "\xef\xbb\xbf#version: 0.2\n"}) {
+    write(folder, "merges.txt", std::string{mark} + "h e\n");
+    EXPECT_EQ(loaded(path)->content(), by->content()) << "a byte order mark";
+  }
+}
+
+TEST(load_tokenizer, says_that_a_link_leads_to_nothing) {
+  for (const auto* name : {"tokenizer.json", "vocab.json", "vocab.txt"}) {
+    const test::scratch_folder folder;
+    fs::create_symlink(name, fs::path{folder.path()} / name); // To itself.
+    EXPECT_EQ(refusal(folder.path()),
+              "/" + std::string{name}
+                + ": is a link to nothing that is there; one to what it was to "
+                  "lead to would do");
+  }
 }
 
 TEST(load_tokenizer, two_files_with_ends_put_them_around_a_text) {

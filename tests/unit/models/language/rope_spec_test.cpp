@@ -39,6 +39,44 @@ TEST(language_spec, reads_scalings_by_either_of_their_keys) {
   EXPECT_EQ(newer->rope.scaling, rope_spec::scaling_kind::llama3);
 }
 
+TEST(language_spec,
+     of_two_places_of_a_turning_reads_the_one_the_reference_does) {
+  const auto of = [](const std::string& said) {
+    const auto x = parsed(
+      with(with(llama, "\"rope_scaling\": {", said + "\"unread\": {"),
+           "\"rope_theta\": 500000.0, \"tie", "\"rope_theta\": 7.0, \"tie"));
+    EXPECT_TRUE(x) << x.error().context;
+    return x ? x->rope : rope_spec{};
+  };
+  const std::string newer = "\"rope_parameters\": {\"rope_theta\": 3.0, "
+                            "\"rope_type\": \"linear\", \"factor\": 2.0}, ";
+  const auto both =
+    of(newer + "\"rope_scaling\": {\"type\": \"linear\", \"factor\": 4.0}, ");
+  EXPECT_EQ(both.factor, 4);
+  EXPECT_EQ(both.base, 7) << "of the top: it is not said where the scaling is";
+  for (const auto* nothing : {"{}", "null"}) {
+    const auto x =
+      of(newer + "\"rope_scaling\": " + std::string{nothing} + ", ");
+    EXPECT_EQ(x.factor, 2) << nothing;
+    EXPECT_EQ(x.base, 3) << "it goes before the one at the top";
+  }
+  EXPECT_EQ(of("").base, 7);
+  EXPECT_EQ(of("\"partial_rotary_factor\": 1.0, \"rope_scaling\": "
+               "{\"partial_rotary_factor\": 0.5}, ")
+              .width,
+            of("").width / 2);
+}
+
+TEST(language_spec, refuses_a_scaling_that_is_no_object) {
+  for (const auto* name : {"rope_scaling", "rope_parameters"})
+    for (const auto* said : {"\"linear\"", "5", "[]", "false"})
+      EXPECT_EQ(refusal(parsed(with(llama, "\"rope_scaling\": {",
+                                    "\"" + std::string{name} + "\": " + said
+                                      + ", \"unread\": {"))),
+                "m/config.json: '" + std::string{name} + "' is " + said
+                  + "; an object or null would do");
+}
+
 TEST(language_spec, reads_yarn_with_the_length_that_is_said_or_follows) {
   const auto of = [](const std::string& more) {
     const auto x = parsed(with(llama, "\"rope_type\": \"llama3\"",
@@ -96,6 +134,29 @@ TEST(language_spec, of_a_scaling_takes_nothing_for_a_constant) {
          "\"rope_theta\": 500000.0, ", ""));
   ASSERT_TRUE(old) << old.error().context;
   EXPECT_EQ(old->rope.base, 10000);
+}
+
+TEST(language_spec, of_gguf_takes_a_factor_alone_for_one_of_linear) {
+  const auto of = [](const std::string& key, double factor) {
+    auto x = smollm2();
+    x.values["llama.rope." + key] = factor;
+    const auto spec = parse_spec(x, "m.gguf");
+    EXPECT_TRUE(spec) << spec.error().context;
+    return spec ? spec->rope : rope_spec{};
+  };
+  for (const auto* key : {"scaling.factor", "scale_linear"}) {
+    EXPECT_EQ(of(key, 4).scaling, rope_spec::scaling_kind::linear) << key;
+    EXPECT_EQ(of(key, 4).factor, 4) << key;
+    for (const double nothing : {0., 1.})
+      EXPECT_EQ(of(key, nothing), parse_spec(smollm2(), "m.gguf")->rope) << key;
+  }
+  auto both = smollm2();
+  both.values["llama.rope.scaling.factor"] = 2.0;
+  both.values["llama.rope.scale_linear"] = 8.0;
+  EXPECT_EQ(parse_spec(both, "m.gguf")->rope.factor, 2);
+  both.values["llama.rope.scaling.type"] = std::string{"none"};
+  EXPECT_EQ(parse_spec(both, "m.gguf")->rope,
+            parse_spec(smollm2(), "m.gguf")->rope);
 }
 
 TEST(language_spec, of_gguf_reads_yarn_as_its_folder_says_it) {

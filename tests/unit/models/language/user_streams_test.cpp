@@ -15,7 +15,9 @@ namespace troupe::models::user_streams_test {
 
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 struct streams_of_users : ::testing::Test {
   streams_of_users() {
@@ -64,6 +66,30 @@ TEST_F(streams_of_users, need_as_many_documents_as_there_are_parts) {
   how.test_share = 0;
   write(1);
   EXPECT_EQ(refusal(), refused("is 1"));
+  // Neither has its training stream a window: that is no reason to say less.
+  how.context = 64;
+  EXPECT_THAT(refusal(),
+              AllOf(HasSubstr("has 11 tokens for training, "),
+                    HasSubstr("and there is 1 of these: more would do; ")));
+}
+
+// A larger number would do nothing where it bounds nothing, nor would a larger
+// share where no part can have a window.
+TEST_F(streams_of_users, that_are_short_say_what_would_do) {
+  write(10);
+  const auto remedy = [this] {
+    const auto text = refusal();
+    return text.substr(text.rfind("; "));
+  };
+  how.context = 100;
+  EXPECT_EQ(remedy(), "; more text or a smaller 'context' would do");
+  how.context = 20;
+  EXPECT_EQ(remedy(), "; more text, a smaller 'context' or a larger "
+                      "'validation_share' would do");
+  how.context = 8;
+  how.validation_tokens = 7;
+  EXPECT_EQ(remedy(),
+            "; a smaller 'context' or a larger 'validation_tokens' would do");
 }
 
 TEST_F(streams_of_users, are_bounded_for_each_user) {
@@ -90,9 +116,9 @@ TEST_F(streams_of_users, are_bounded_for_each_user) {
   how.user_tokens = {0, 100, 4};
   EXPECT_EQ(refusal(), how.path.string()
                          + ": user 'de' has 4 tokens for training, and a "
-                           "window takes 5, 'context' and the one behind; more "
-                           "text, a smaller 'context' or a larger "
-                           "'user_tokens' would do");
+                           "window takes 5, 'context' and the one behind; a "
+                           "smaller 'context' or a larger 'user_tokens' would "
+                           "do");
 }
 
 } // namespace troupe::models::user_streams_test

@@ -141,6 +141,16 @@ TEST(weight_files, may_be_shards_that_are_links) {
   EXPECT_EQ(values_of((*x)->find("b")), (floats{2}));
 }
 
+TEST(weight_files, are_the_single_file_where_there_are_shards_as_well) {
+  const test::scratch_folder folder;
+  write_shards(folder.path());
+  write_tensor(folder.path() + "/model.safetensors", "a", 3);
+  const auto x = weight_files::open(folder.path());
+  ASSERT_TRUE(x) << x.error().context;
+  EXPECT_EQ(values_of((*x)->find("a")), (floats{3}));
+  EXPECT_EQ((*x)->find("b"), nullptr);
+}
+
 TEST(weight_files, refuse_shards_of_two_models) {
   const test::scratch_folder folder;
   write_shards(folder.path());
@@ -200,6 +210,22 @@ TEST(weight_files, refuse_what_is_no_model) {
             path
               + "/config.json: is no JSON object; the one that came with the "
                 "model would do");
+}
+
+TEST(weight_files, say_that_a_link_leads_to_nothing) {
+  for (const auto* name :
+       {"config.json", "model.safetensors", "model.safetensors.index.json"})
+    for (const auto* to : {name, "gone"}) {
+      const test::scratch_folder folder;
+      const auto path = folder.path() + "/" + name;
+      std::filesystem::create_symlink(to, path);
+      const auto said = ": is a link to nothing that is there; one to what it "
+                        "was to lead to would do";
+      EXPECT_EQ(refusal(folder.path()), path + said);
+      EXPECT_EQ(refusal(path).substr(0, path.size()), path);
+      EXPECT_EQ(names_a_model(folder.path()),
+                name == std::string{"config.json"});
+    }
 }
 
 TEST(weight_files, are_told_from_configurations_by_their_names) {

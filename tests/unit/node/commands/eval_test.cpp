@@ -268,6 +268,16 @@ TEST_F(eval_of_a_text, needs_a_whole_window) {
             folder + ": there is no torch here");
 }
 
+TEST_F(eval_of_a_text, is_of_what_lines_say_and_of_utf8) {
+  const auto folder = model(troupe::test::small_gpt2());
+  EXPECT_THAT(
+    refusal({.model = folder, .text = file("caf\xe9"), .tokenizer = "bytes"}),
+    HasSubstr("/text:1: byte 3 of the file, "));
+  const auto lines = at.path() + "/x.jsonl";
+  std::ofstream{lines} << R"({"text": "1234567"})";
+  EXPECT_THAT(refusal({folder, lines, "bytes", 7}), HasSubstr("7 tokens"));
+}
+
 // As long as the model takes, and as the text is, where nothing is said.
 TEST_F(eval_of_a_text, has_windows_no_longer_than_the_text) {
   struct row {

@@ -71,6 +71,19 @@ TEST_F(inspected_labels, have_the_control_beside_them) {
                               "257; 0 repeated paragraphs and 0 rows are left "
                               "out\n\n"));
   EXPECT_THAT(text, HasSubstr("%  even\n"));
+  EXPECT_THAT(text, HasSubstr("\nrows by label: 'even' 100, 'odd' 100\n"));
+}
+
+TEST_F(inspected_labels, are_listed_the_most_frequent_first_and_cut) {
+  std::ofstream more{at.path() + "/more.jsonl"};
+  for (int i = 0; i < 30; ++i)
+    more << "{\"text\": \"u" << i << "\", \"label\": \"" << 10 + i % 25
+         << "\"}\n";
+  more.close();
+  EXPECT_THAT(said(false),
+              HasSubstr("\nrows by label: 'even' 100, 'odd' 100, '10' 2, '11' "
+                        "2, '12' 2, '13' 2, '14' 2, '15' 1, "));
+  EXPECT_THAT(said(false), HasSubstr("'27' 1, and 7 other labels\n"));
 }
 
 TEST_F(inspected_labels, say_how_many_are_of_two_texts) {

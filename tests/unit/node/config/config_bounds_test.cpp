@@ -92,6 +92,16 @@ TEST(large_configs, name_nothing_similar_to_what_is_as_long_as_no_name) {
   EXPECT_EQ(nearest(name.substr(1), {name.substr(2)}), name.substr(2));
 }
 
+// As far as by a letter that is another one.
+TEST(similar_names, are_rather_those_with_two_letters_swapped) {
+  EXPECT_EQ(nearest("paht", {"data.part", "data.path"}), "data.path");
+  EXPECT_EQ(nearest("data.paht", {"data.part", "data.path"}), "data.path");
+  EXPECT_EQ(nearest("eavl", {"eval", "veal"}), "eval");
+  // A third of its letters, and no more.
+  EXPECT_EQ(nearest("ba", {"ab"}), "");
+  EXPECT_EQ(nearest("bacd", {"abdc"}), "");
+}
+
 TEST(large_configs, are_not_printed_whole) {
   const std::string letters(100'000, 'k');
   const auto begins = "'" + letters.substr(0, 100) + "... (100000 bytes)'";

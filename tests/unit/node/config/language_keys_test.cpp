@@ -292,16 +292,6 @@ TEST(language_keys, name_each_user_once) {
             "would do");
 }
 
-TEST(language_keys, deal_nothing) {
-  for (const auto* said :
-       {"kind = 'iid'", "train_share = 0.5", "samples_per_client = 9"})
-    EXPECT_THAT(refusal(both + "[partition]\n" + said + "\n"),
-                HasSubstr("data.kind = \"language\" deals nothing, a client is "
-                          "a user: 'partition' must not be given; 'tokens' "
-                          "says how much each has"))
-      << said;
-}
-
 TEST(language_keys, are_of_models_that_can_be) {
   EXPECT_EQ(refusal(with("", "embedding = 10\nheads = 4\n")),
             "a.toml:9: 'heads' must divide 'embedding', which is 10, found 4");

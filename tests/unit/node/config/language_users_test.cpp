@@ -101,4 +101,37 @@ TEST_F(users_of_a_folder, are_not_looked_up_for_somebody_else) {
   EXPECT_EQ(x->x.clients.clients, 10u);
 }
 
+// As a shell leaves what was quoted.
+TEST_F(users_of_a_folder, may_be_words_in_brackets) {
+  const auto named = [this](const std::string& said) {
+    return loaded({"users=" + said}).x.data.users;
+  };
+  EXPECT_THAT(named("[u7,u2]"), ElementsAre("u7", "u2"));
+  EXPECT_THAT(named("[ u7, u 2 ]"), ElementsAre("u7", "u 2"));
+  EXPECT_THAT(named("[u7]"), ElementsAre("u7"));
+  EXPECT_THAT(named("['u7', 'u2']"), ElementsAre("u7", "u2"));
+  EXPECT_THAT(named("[u7,,u2]"), ElementsAre("[u7,,u2]")) << "no list";
+  EXPECT_THAT(named("\"[u7,u2]\""), ElementsAre("[u7,u2]")) << "a name";
+}
+
+// The key that was said, and not the table that it is short for.
+TEST_F(users_of_a_folder, are_dealt_nothing) {
+  const auto refusal = [this](const std::vector<std::string>& changes) {
+    const auto x = load_config(file, changes, all_methods());
+    return x ? "taken" : x.error().context;
+  };
+  for (const std::string key :
+       {"partition.kind", "train_share", "alpha", "partition.alpha"})
+    EXPECT_EQ(refusal({key + (key == "partition.kind" ? "=iid" : "=0.5")}),
+              "--set " + key + (key == "partition.kind" ? "=iid" : "=0.5")
+                + ": data.kind = \"language\" deals nothing, a client is a "
+                  "user: 'partition."
+                + key.substr(key.find('.') + 1)
+                + "' must not be given; 'tokens' says how much each has");
+  EXPECT_THAT(
+    refusal({"alpha=1", "method=homlora"}),
+    HasSubstr("'partition.alpha' must not be given, and the method's option is "
+              "'options.alpha'; 'tokens' says how much each has"));
+}
+
 } // namespace troupe::node::language_users_test

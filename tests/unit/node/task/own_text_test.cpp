@@ -69,6 +69,17 @@ TEST_F(own_text, is_a_folder_or_a_file) {
   }
 }
 
+TEST_F(own_text, is_what_was_named_whatever_lies_beside_it) {
+  std::ofstream{at.path() + "/south.jsonl"} << "no text";
+  std::filesystem::create_symlink("gone", at.path() + "/west");
+  EXPECT_TRUE(node::read_own_data(x, at.path() + "/south.txt", windows));
+  std::ofstream{at.path() + "/east.csv"} << "text";
+  EXPECT_EQ(refusal(at.path() + "/east.csv"),
+            at.path()
+              + "/east.csv: is no text of a user by its ending; a .txt, a "
+                ".jsonl or a folder of texts would do");
+}
+
 TEST_F(own_text, is_of_one_client_at_its_number) {
   const auto mine = node::read_own_data(x, at.path() + "/south.txt", windows);
   ASSERT_TRUE(mine) << mine.error().context;
