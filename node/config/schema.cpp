@@ -30,7 +30,8 @@ void visit_run(schema_visitor& v, experiment& x) {
            {"virtual", "wall"});
   v.count({"workers", "kernel workers; 0: one per core"}, x.workers,
           {.max = 1024});
-  v.count({"evaluate_every", "versions, or rounds where none come; 0: never"},
+  v.count({"evaluate_every", "versions, or rounds where none come; 0: never, "
+                             "and the run ends without scores"},
           x.evaluate_every, length);
   v.number({"scores_seconds",
             "that clients elsewhere have to say what versions "

@@ -129,7 +129,10 @@ private:
   }
 
   result<void> begin_lines() {
-    return actors::begin_lines(*books_, *work_.blocks, work_.initial);
+    return actors::begin_lines(*books_, *work_.blocks, work_.initial)
+      .map([this](const auto& first) {
+        first_digest_ = models::to_hex(models::digest_of(first));
+      });
   }
 
   result<void> begin_books() {
@@ -314,6 +317,7 @@ private:
                          .is_served = serving_ != nullptr,
                          .is_stopped = in_.stop && *in_.stop,
                          .snapshot_lost = snapshot_lost_,
+                         .first_digest = first_digest_,
                          .began = began_,
                          .cpu = cpu_});
     if (x_.events)
@@ -346,6 +350,7 @@ private:
   std::uint64_t events_bytes_ = 0; ///< Before the federation begins.
   work_done before_;               ///< By another process.
   std::string snapshot_lost_;      ///< Why the last one could not be kept.
+  std::string first_digest_;       ///< Of what its lines begin with.
   std::shared_ptr<actors::traffic> counted_ =
     std::make_shared<actors::traffic>();
 };
