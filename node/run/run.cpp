@@ -231,6 +231,8 @@ private:
 
   /// What is odd about texts is in the folder, too: a sweep shows nothing.
   void announce() {
+    for (const auto& note : in_.notes)
+      say("note: " + printable(note));
     say((in_.resume.empty() ? "running " : "resuming ") + x_.method + " under "
         + std::string{policies::to_string(x_.pace.mode)} + " with "
         + so_many(x_.clients.clients, "client") + "; folder "
