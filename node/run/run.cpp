@@ -95,6 +95,8 @@ private:
                                   .has_labels = work_.has_labels,
                                   .counts_tokens = work_.counts_tokens,
                                   .personal = work_.method.personal,
+                                  .has_last_visits =
+                                    !work_.method.finish.value.empty(),
                                   .lead = work_.blocks->lead(),
                                   .clients = x_.clients.clients,
                                   .held_out = x_.clients.held_out});

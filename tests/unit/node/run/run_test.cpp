@@ -160,20 +160,6 @@ TEST_F(small_run, says_once_what_is_odd_about_its_texts) {
   EXPECT_EQ(text.find("so and so", at + 2), text.npos);
 }
 
-// Else an error would be the second thing that people read.
-TEST_F(small_run, says_notes_only_when_it_is_ready_to_begin) {
-  const auto shown = [this](const overrides& changes) {
-    std::ostringstream text;
-    (void)node::run(configured(quadratic_run, changes, scratch_.path()),
-                    {.make_model = no_model,
-                     .progress = &text,
-                     .notes = {"so and so"}});
-    return text.str();
-  };
-  EXPECT_EQ(shown({}).find("note: so and so\nrunning fedavg"), 0u);
-  EXPECT_EQ(shown({"init=/nowhere"}).find("so and so"), std::string::npos);
-}
-
 TEST_F(small_run, says_once_what_is_left_out_of_its_texts) {
   const auto x = configured(quadratic_run, {}, scratch_.path());
   auto work = node::prepare(x, no_model);
