@@ -48,12 +48,27 @@ private:
     return fail(errc::invalid_config,
                 "option " + in_quotes(option) + " of method "
                   + in_quotes(method_.name) + " " + how + ", found "
-                  + as_written(all_.at(option)));
+                  + found(option));
   }
 
-  static std::string at_most(const std::string& option, std::uint32_t most) {
-    return "must be at most " + (option.empty() ? "" : in_quotes(option) + ", ")
-           + std::to_string(most);
+  /// Who never wrote a number does not know where it is from.
+  std::string found(const std::string& option) const {
+    const auto value = all_.at(option);
+    const auto* known = find_option(method_, option);
+    return as_written(value)
+           + (known && known->value == value ? " (its default)" : "");
+  }
+
+  /// @param of the option that says `most`; empty: none does
+  result<void> refuse_above(const std::string& option, const std::string& of,
+                            std::uint32_t most) const {
+    const auto bound = std::to_string(most);
+    auto refused = refuse(option, "must be at most "
+                                    + (of.empty() ? "" : in_quotes(of) + ", ")
+                                    + bound);
+    refused.error().context += "; options." + option + "=" + bound
+                               + " would do";
+    return refused;
   }
 
   void set(std::uint32_t& to, const std::string& option) const {
@@ -146,8 +161,8 @@ private:
         if (family == nullptr || x.chosen_max <= family->count)
           continue;
         if (!x.chosen_option.empty())
-          return refuse(x.chosen_option,
-                        at_most(family->count_option, family->count));
+          return refuse_above(x.chosen_option, family->count_option,
+                              family->count);
         x.chosen_max = family->count;
       }
     }
@@ -177,7 +192,7 @@ private:
     if (const auto* tied = chosen_family(); x.choice_fixed
                                             && !x.members_option.empty() && tied
                                             && x.members > tied->count)
-      return refuse(x.members_option, at_most(tied->count_option, tied->count));
+      return refuse_above(x.members_option, tied->count_option, tied->count);
     if (x.quota_option.empty())
       return {};
     if (x.quota == 0)
@@ -186,7 +201,7 @@ private:
         "must be from 1 where there are "
           + (x.members_option.empty() ? "members" : x.members_option));
     if (x.members > 0 && x.quota > x.members)
-      return refuse(x.quota_option, at_most(x.members_option, x.members));
+      return refuse_above(x.quota_option, x.members_option, x.members);
     return {};
   }
 

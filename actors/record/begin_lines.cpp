@@ -1,11 +1,11 @@
 #include "actors/record/begin_lines.hpp"
 
-#include <string>
-
 namespace troupe::actors {
 
-result<void> begin_lines(store& books, const models::layout& blocks,
-                         const std::map<block_id, shared_values>& initial) {
+result<std::map<std::string, models::digest>>
+begin_lines(store& books, const models::layout& blocks,
+            const std::map<block_id, shared_values>& initial) {
+  std::map<std::string, models::digest> digests;
   for (const auto& line : blocks.lines) {
     std::vector<messages::merged_block> first;
     for (const auto id : line.blocks) {
@@ -20,11 +20,12 @@ result<void> begin_lines(store& books, const models::layout& blocks,
                        .values = values,
                        .moments = {},
                        .digest = models::digest_of(*block, *values)});
+      digests[block->name] = first.back().digest;
     }
     if (auto ok = books.begin(line.id, first); !ok)
-      return ok;
+      return tl::make_unexpected(ok.error());
   }
-  return {};
+  return digests;
 }
 
 } // namespace troupe::actors

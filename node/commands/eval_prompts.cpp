@@ -124,6 +124,11 @@ scores_of(const std::vector<written_text>& xs) {
   return models::score_texts(pairs);
 }
 
+std::size_t meant_among(const std::vector<written_text>& texts) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+    texts, [](const written_text& x) { return !x.of.meant.empty(); }));
+}
+
 json to_json(const written_texts& x, const prompts_question& of) {
   auto texts = json::array();
   for (const auto& one : x.texts)
@@ -137,6 +142,7 @@ json to_json(const written_texts& x, const prompts_question& of) {
           {"tokens", x.tokens},
           {"texts", std::move(texts)},
           {"scores", x.scores ? json_of_scores(*x.scores) : json{}},
+          {"texts_scored", meant_among(x.texts)},
           {"seconds", seconds(x.took)}};
 }
 
@@ -153,6 +159,8 @@ void print(const written_texts& x, const prompts_question& of,
       << " s, beam of " << of.beam << '\n';
   if (!x.scores)
     return;
+  if (const auto some = of_how_many(x.texts); !some.empty())
+    out << some << ", those with 'meant':\n";
   out << std::setprecision(4) << "BLEU " << x.scores->bleu << "  NIST "
       << x.scores->nist << "  METEOR " << x.scores->meteor
       << " (synonyms: none)  ROUGE-L " << x.scores->rouge_l << "  CIDEr "
@@ -160,7 +168,20 @@ void print(const written_texts& x, const prompts_question& of,
       << x.scores->exact << "  F1 " << x.scores->f1 << '\n';
 }
 
+/// What is meant has words.
+bool means_nothing(const text_prompt& x) {
+  return std::ranges::any_of(
+    x.meant, [](const std::string& one) { return trimmed(one).empty(); });
+}
+
 } // namespace
+
+std::string of_how_many(const std::vector<written_text>& texts) {
+  const auto meant = meant_among(texts);
+  return meant == texts.size() ? std::string{}
+                               : "of " + std::to_string(meant) + " of "
+                                   + so_many(texts.size(), "text");
+}
 
 json json_of_text(const written_text& x) {
   return {{"prompt", x.of.text},
@@ -202,6 +223,11 @@ result<std::vector<text_prompt>> parse_prompts(const std::string& name,
                   name + ":" + std::to_string(line)
                     + ": is no prompt; {\"prompt\": \"…\"} would do, with "
                       "\"meant\": [\"…\"] beside it or without");
+    if (means_nothing(*x))
+      return fail(errc::invalid_data,
+                  name + ":" + std::to_string(line)
+                    + ": a text in 'meant' is empty; words in it, or no "
+                      "'meant', would do");
     x->line = line;
     all.push_back(std::move(*x));
   }

@@ -61,6 +61,10 @@ struct written_texts {
 json json_of_text(const written_text& x);
 json json_of_scores(const models::text_scores& x);
 
+/// "of 1 of 2 texts", as scores are of those alone that something is meant by;
+/// empty: by all.
+std::string of_how_many(const std::vector<written_text>& texts);
+
 /// Returns `invalid_config` where the model writes no texts, and `invalid_data`
 /// of files and prompts.
 [[nodiscard]] result<written_texts> texts_of(const prompts_question& x,

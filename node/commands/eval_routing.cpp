@@ -1,6 +1,8 @@
 #include "node/commands/eval_routing.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <iomanip>
 #include <memory>
 #include <ostream>
@@ -8,6 +10,7 @@
 #include <utility>
 
 #include "core/json.hpp"
+#include "core/text.hpp"
 #include "models/files.hpp"
 #include "node/commands/computed_again.hpp"
 #include "node/commands/eval_routing_at_home.hpp"
@@ -33,10 +36,13 @@ json to_json(const routing_of_run& x) {
   auto clients = json::array();
   for (const auto& [client, routes] : x.last)
     clients.push_back(json_of(client, routes));
-  return {{"first_expert", x.first},
-          {"layers", x.layers},
-          {"looks", std::move(looks)},
-          {"clients", std::move(clients)}};
+  json out{{"first_expert", x.first},
+           {"layers", x.layers},
+           {"looks", std::move(looks)},
+           {"clients", std::move(clients)}};
+  if (!x.note.empty())
+    out.add("note", x.note);
+  return out;
 }
 
 result<routing_of_run> written_routing(const std::filesystem::path& folder,
@@ -103,6 +109,31 @@ std::string first_expert_of(const models::local_task& task) {
   return task.inside->generalists > 0 ? "generalist" : "first specialist";
 }
 
+std::string
+note_on_bursts(const recipe& method, const options& said,
+               const std::map<client_id, models::token_routes>& clients) {
+  const auto all = with_defaults(method, said);
+  const auto number_of = [&](const char* option) {
+    const auto found = all.find(option);
+    return found == all.end() ? 0 : found->second;
+  };
+  if (!all.contains("router_every") || number_of("joint") != 0)
+    return {};
+  std::uint64_t most = 0;
+  for (const auto& [client, x] : clients)
+    most = std::max(most, x.steps);
+  const auto every = static_cast<std::uint64_t>(number_of("router_every"));
+  const std::string none = "no router has learned yet: ";
+  if (most < every)
+    return none + "no burst was made ('options.router_every' is "
+           + std::to_string(every) + ", and no client has made more than "
+           + so_many(most, "step") + " of its own)";
+  for (const auto* option : {"router_steps", "router_rate"})
+    if (number_of(option) == 0)
+      return none + "'options." + option + "' is 0";
+  return {};
+}
+
 routing_look look_at(std::optional<version> head,
                      const std::map<client_id, models::token_routes>& clients) {
   const auto layers = clients.begin()->second.mean_of_first.size();
@@ -153,6 +184,7 @@ result<routing_of_run> routing_of(const std::filesystem::path& folder,
                 "has never trained; training.experts above 1, or a longer run, "
                 "would do");
   all.layers = all.looks.back().scores.size();
+  all.note = note_on_bursts(task.method, run->x.training.method, all.last);
   return all;
 }
 
@@ -178,6 +210,8 @@ exit_code eval_routing(const std::string& folder, const model_maker& make_model,
     object["success"] = true;
     io.out << object.dump(2) << std::endl;
   } else {
+    if (!x->note.empty())
+      io.out << x->note << "\n\n";
     print_worth(x->first, x->layers, x->last, io.out);
     io.out << "\nin " << (std::filesystem::path{folder} / routing_file).string()
            << "; troupe report " << folder << " draws it" << std::endl;

@@ -29,6 +29,7 @@ struct routing_look {
 
 struct routing_of_run {
   std::string first; ///< What expert 0 is.
+  std::string note = {}; ///< That no router has learned; empty: some may have.
   std::size_t layers = 0;
   std::vector<routing_look> looks;
   std::map<client_id, models::token_routes> last;
@@ -40,6 +41,13 @@ routing_look look_at(std::optional<version> head,
 
 /// What expert 0 of its clients' models is.
 std::string first_expert_of(const models::local_task& task);
+
+/// Says where no client has made as many steps as are before a burst of
+/// routers, or bursts learn nothing; empty: some may have learned.
+/// @param said the method's options
+std::string
+note_on_bursts(const recipe& method, const options& said,
+               const std::map<client_id, models::token_routes>& clients);
 
 // As routing.json has them.
 

@@ -108,12 +108,15 @@ json to_json(const routing_at_home& x, json::list looks) {
   std::vector<std::uint64_t> untrained;
   for (const auto who : x.untrained)
     untrained.push_back(who.value);
-  return {{"run", x.at.run},
-          {"first_expert", x.first},
-          {"layers", x.layers},
-          {"looks", std::move(looks)},
-          {"clients", std::move(clients)},
-          {"untrained", untrained}};
+  json out{{"run", x.at.run},
+           {"first_expert", x.first},
+           {"layers", x.layers},
+           {"looks", std::move(looks)},
+           {"clients", std::move(clients)},
+           {"untrained", untrained}};
+  if (!x.note.empty())
+    out.add("note", x.note);
+  return out;
 }
 
 result<void> put(const fs::path& path, const std::string& text) {
@@ -179,6 +182,8 @@ void print_looks(const routing_at_home& x, const json& said,
 void print(const routing_at_home& x, const json& said, std::ostream& out) {
   out << "clients of run " << x.at.run
       << ", on their own test rows, each as it is kept here now\n\n";
+  if (!x.note.empty())
+    out << x.note << "\n\n";
   print_worth(x.first, x.layers, x.clients, out);
   print_looks(x, said, out);
   for (const auto& [who, routes] : x.clients)
@@ -216,6 +221,7 @@ result<routing_at_home> routing_at_home_of(const fs::path& folder,
   if (!made)
     return tl::make_unexpected(made.error());
   const auto& task = *made->work.task;
+  const auto method = task.method;
   if (!models::routes_tokens(task))
     return no_routers("method '" + task.method.name
                       + "' has no routers; one that chooses experts by token "
@@ -236,6 +242,7 @@ result<routing_at_home> routing_at_home_of(const fs::path& folder,
                       "look at; more than one expert would do, as by join "
                       "--experts");
   all.clients = std::move(*found);
+  all.note = note_on_bursts(method, x->training.method, all.clients);
   all.layers = all.clients.begin()->second.mean_of_first.size();
   return all;
 }

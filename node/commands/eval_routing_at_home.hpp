@@ -22,6 +22,7 @@ namespace troupe::node {
 struct routing_at_home {
   place_in_store at;
   std::string first; ///< What expert 0 is.
+  std::string note = {}; ///< That no router has learned; empty: some may have.
   std::size_t layers = 0;
   std::map<client_id, models::token_routes> clients; ///< As they are now.
   std::vector<client_id> untrained; ///< They have no router of their own yet.

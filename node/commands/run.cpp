@@ -2,6 +2,7 @@
 
 #include <iostream>
 #include <ostream>
+#include <utility>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -127,8 +128,6 @@ exit_code run_command(const model_maker& make_model, const host_facts& known,
                    .what = "this configuration cannot be used",
                    .why = loaded.error().context},
                   exit_code::configuration, line.json(), io);
-  for (const auto& note : loaded->notes)
-    io.err << "note: " << printable(note) << '\n';
   if (!wish.folder.empty())
     loaded->x.folder = wish.folder;
   const auto board = std::make_shared<status_board>();
@@ -143,6 +142,7 @@ exit_code run_command(const model_maker& make_model, const host_facts& known,
                     .progress = &io.err,
                     .terminal = is_terminal(io.err),
                     .stop = &stop.requested(),
+                    .notes = std::move(loaded->notes),
                     .resume = wish.resume,
                     .board = board,
                     .http = *door ? (*door)->address() : ""});

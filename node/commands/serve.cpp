@@ -159,10 +159,7 @@ std::optional<exit_code> refused(const serve_wishes& wish, bool json,
   return wish.watch.refused(json, io);
 }
 
-void say_notes(const loaded_config& loaded, const serve_wishes& wish,
-               streams io) {
-  for (const auto& note : loaded.notes)
-    io.err << "note: " << printable(note) << '\n';
+void say_note(const serve_wishes& wish, streams io) {
   if (is_every_address(wish.listen))
     io.err << "note: " << wish.listen
            << " is every address of this machine: processes dial one of them, "
@@ -202,7 +199,7 @@ exit_code serve_command(const model_maker& make_model, const host_facts& known,
                    .what = "this configuration cannot be served",
                    .why = loaded.error().context},
                   exit_code::configuration, line.json(), io);
-  say_notes(*loaded, wish, io);
+  say_note(wish, io);
   if (!wish.folder.empty())
     loaded->x.folder = wish.folder;
   const auto board = std::make_shared<status_board>();
@@ -220,6 +217,7 @@ exit_code serve_command(const model_maker& make_model, const host_facts& known,
          .progress = &io.err,
          .terminal = is_terminal(io.err),
          .stop = &stop.requested(),
+         .notes = std::move(loaded->notes),
          .resume = goes_on ? line.file() : "",
          .board = board,
          .http = *door ? (*door)->address() : "",

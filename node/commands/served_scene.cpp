@@ -197,7 +197,7 @@ result<void> serve(const served_scene& scene) {
   if (auto ok =
         actors::begin_lines(**books, *scene.work.blocks, scene.work.initial);
       !ok)
-    return ok;
+    return tl::make_unexpected(ok.error());
   if (auto ok =
         (*door)->open_book(scene.x, scene.work, scene.folder, !scene.keys);
       !ok)

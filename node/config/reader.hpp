@@ -23,9 +23,10 @@ void settle_users(loaded_config& loaded, const entries& said, bool look);
 void settle(loaded_config& loaded, const entries& said,
             const method_list& methods, problems& wrong);
 
-/// Says what comes to nothing by its numbers: routers that never learn, tests
-/// without rows.
-void remark_on_idle(loaded_config& loaded, const recipe& method);
+/// Says what comes to nothing by its numbers: what never learns, tests without
+/// rows, bounds that bind nothing. @pre `said` is what it was read from
+void remark_on_idle(loaded_config& loaded, const entries& said,
+                    const recipe& method);
 
 /// Finds combinations that cannot work, and names what would do.
 void check(const experiment& x, const entries& said, std::string_view origin,

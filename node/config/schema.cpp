@@ -30,7 +30,8 @@ void visit_run(schema_visitor& v, experiment& x) {
            {"virtual", "wall"});
   v.count({"workers", "kernel workers; 0: one per core"}, x.workers,
           {.max = 1024});
-  v.count({"evaluate_every", "versions, or rounds where none come; 0: never"},
+  v.count({"evaluate_every", "versions, or rounds where none come; 0: never, "
+                             "and the run ends without scores"},
           x.evaluate_every, length);
   v.number({"scores_seconds",
             "that clients elsewhere have to say what versions "
@@ -338,7 +339,9 @@ void visit_merge(schema_visitor& v, merge_options& x) {
           x.rule.keep, positive);
   v.number({"clip_norm", "largest norm of an offer; 0: no bound"}, x.clip_norm,
            {});
-  v.number({"delta_max", "largest value of a delta"}, x.delta_max,
+  v.number({"delta_max", "largest value of a delta, rounded up to a power of "
+                         "two, 1 at least"},
+           x.delta_max,
            {.max = 65536, .above_min = true});
   v.count({"samples_max", "largest weight of a client; 0: by the data"},
           x.samples_max, {.max = 1 << 30});

@@ -182,7 +182,8 @@ void remark_on_routers(loaded_config& loaded, const entries& said,
     return;
   if (!x.experts.empty() && at_most(1))
     remark({"gate", "top_weights", "router_deviation", "router_bias",
-            "balance_of", "balance_chances"},
+            "balance", "balance_scale", "balance_of", "balance_chances",
+            "favoured", "router_steps", "router_every", "router_rate"},
            "each client has one expert by 'training.experts', and no router");
   else if (x.expert_memory.empty() && at_most(2)) {
     const std::string why =
@@ -357,7 +358,7 @@ void settle(loaded_config& loaded, const entries& said,
   remark_on_weights(loaded, said, *method);
   remark_on_moments(loaded, said, *method);
   remark_on_heads(loaded, said, *method);
-  remark_on_idle(loaded, *method);
+  remark_on_idle(loaded, said, *method);
 }
 
 } // namespace troupe::node

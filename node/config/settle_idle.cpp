@@ -49,6 +49,51 @@ void remark_on_bursts(loaded_config& loaded, const recipe& method) {
     loaded.notes.push_back(std::move(why));
 }
 
+/// Of two levels the inner one is a client's own.
+void remark_on_levels(loaded_config& loaded, const recipe& method) {
+  const bool has_levels = std::ranges::any_of(
+    method.roles, [](const role& x) { return x.procedure.value == "two_level_sgd"; });
+  if (has_levels && loaded.x.training.method.at("inner_rate") == 0)
+    loaded.notes.push_back("no adapter of a client's own learns: "
+                           "'options.inner_rate' is 0; one above 0 would do");
+}
+
+/// Where all clients are anchors, each trains its own expert and nobody asks
+/// for those of others.
+void remark_on_anchors(loaded_config& loaded, const recipe& method) {
+  if (find_option(method, "anchors") == nullptr
+      || find_option(method, "experts") == nullptr)
+    return;
+  const auto& said = loaded.x.training.method;
+  const auto anchors = static_cast<std::uint64_t>(said.at("anchors"));
+  const auto experts = static_cast<std::uint64_t>(said.at("experts"));
+  const std::uint64_t clients = loaded.x.clients.invitable();
+  if (clients == 0 || clients > anchors || clients >= experts)
+    return;
+  const std::string anchored =
+    clients > 1 ? "options.anchors = " + std::to_string(clients - 1) + ", or "
+                : "";
+  loaded.notes.push_back(
+    std::to_string(experts - clients) + " of " + std::to_string(experts)
+    + " experts keep the values of the seed: all of the "
+    + std::to_string(clients) + " clients that can be invited are among the "
+    + std::to_string(anchors)
+    + " anchors ('options.anchors'), each of which trains its own, and no "
+      "other client asks for the rest; "
+    + anchored + "more than " + std::to_string(anchors)
+    + " clients, would do");
+}
+
+/// The grid of merges has no finer bound.
+void remark_on_bounds(loaded_config& loaded, const entries& said) {
+  const auto at = said.find("merge.delta_max");
+  if (at != said.end() && loaded.x.merge.delta_max < 1)
+    loaded.notes.push_back(at->second.where + ": '" + at->second.typed
+                           + "' counts as 1: bounds of a delta are powers of "
+                             "two from 1 on; 'merge.clip_norm' bounds "
+                             "smaller ones");
+}
+
 /// Texts alone may have no part for it: of other data some is set aside always.
 void remark_on_tests(loaded_config& loaded) {
   const auto& data = loaded.x.data;
@@ -61,8 +106,12 @@ void remark_on_tests(loaded_config& loaded) {
 
 } // namespace
 
-void remark_on_idle(loaded_config& loaded, const recipe& method) {
+void remark_on_idle(loaded_config& loaded, const entries& said,
+                    const recipe& method) {
   remark_on_bursts(loaded, method);
+  remark_on_levels(loaded, method);
+  remark_on_anchors(loaded, method);
+  remark_on_bounds(loaded, said);
   remark_on_tests(loaded);
 }
 

@@ -53,10 +53,30 @@ std::optional<join_summary> fits(const messages::terms_given& terms,
   return std::nullopt;
 }
 
+/// Whoever names no tokenizer uses its model's, and a copy may be without.
+std::optional<join_summary> has_own_tokenizer(const experiment& here) {
+  const std::filesystem::path at = here.model.path;
+  std::error_code failed;
+  if (!here.model.is_language() || !here.data.tokenizer.empty()
+      || !std::filesystem::is_directory(at, failed))
+    return std::nullopt;
+  for (const auto* name :
+       {"tokenizer.json", "vocab.json", "vocab.txt", "tokenizer.model"})
+    if (std::filesystem::exists(at / name, failed))
+      return std::nullopt;
+  return ended(end::misfit,
+               "this run uses its model's own tokenizer, and "
+                 + here.model.path + " has none",
+               "--model PATH of a copy with the tokenizer that the server's "
+               "has; --tokenizer is of runs that name another one");
+}
+
 /// Before it is loaded. A server of an earlier build says no digest: then the
 /// layout alone is compared, as that build does.
 std::optional<join_summary>
 is_the_runs_model(const messages::terms_given& terms, const experiment& here) {
+  if (auto wrong = has_own_tokenizer(here))
+    return wrong;
   const auto found = digest_of_model(here);
   if (!found)
     return ended(end::misfit, found.error().context,

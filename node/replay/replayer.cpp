@@ -47,9 +47,8 @@ result<std::unique_ptr<replayer>> replayer::make(const experiment& x,
     new replayer{x, w, std::move(ahead), std::move(kept)}};
   const auto books = make_memory_store({});
   const auto found =
-    actors::begin_lines(*books, *w.blocks, w.initial).and_then([&] {
-      return books->load();
-    });
+    actors::begin_lines(*books, *w.blocks, w.initial)
+      .and_then([&](const auto&) { return books->load(); });
   auto arithmetic = kernels::make_backend({});
   auto chooser = w.make_trainer();
   auto workers = crew::hire(worker_count(x), w.make_trainer);

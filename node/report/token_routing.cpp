@@ -149,6 +149,8 @@ figures_of_tokens(const std::filesystem::path& folder,
   if (!name || looks.empty())
     return {};
   std::vector<drawn_figure> all{scores_of_layers(looks, *name)};
+  if (const auto* note = read->find("note"); note && note->text())
+    all.back().says += " <b>Note</b>: " + escaped(*note->text()) + ".";
   const auto clients = list_in(*read, "clients");
   for (std::size_t k = 0; k < std::min(clients.size(), clients_max); ++k)
     all.push_back(window_of(clients[k], *name, x));

@@ -32,6 +32,19 @@ void judge(run_summary& s, const run_end& of, const std::string& first_error) {
     s.reason += "; the first error was that of " + first_error;
 }
 
+/// What ends as it began, although it was merged: a bound or a rate left
+/// nothing of what was learned.
+void note_idleness(run_summary& s, const run_end& of) {
+  if (s.versions == 0 || s.digest != of.first_digest)
+    return;
+  s.notes.push_back(
+    std::string{of.work.method.personal
+                  ? "nothing that clients share was learned"
+                  : "nothing was learned"}
+    + ": what was merged is what the run began with, to the bit; a larger "
+      "'learning_rate', 'server_learning_rate' or 'merge.clip_norm' may do");
+}
+
 } // namespace
 
 run_summary outcome_of(const run_end& of) {
@@ -76,7 +89,9 @@ run_summary outcome_of(const run_end& of) {
   s.goes_on = s.interrupted && (is_virtual(of.x) || of.is_served)
               && of.x.ledger == ledger_kind::disk && of.snapshot_lost.empty();
   s.failed |= s.reason == record_full_text;
+  s.is_evaluated = of.x.evaluate_every > 0;
   judge(s, of, report.first_error);
+  note_idleness(s, of);
   s.wall_seconds = seconds(steady_now() - of.began);
   s.cpu_seconds = seconds(process_cpu_time() - of.cpu);
   s.peak_memory_bytes = peak_resident_bytes();

@@ -22,6 +22,7 @@ struct run_end {
   bool is_served = false;
   bool is_stopped = false;        ///< Somebody wanted its end.
   std::string snapshot_lost = {}; ///< Why the last one could not be kept.
+  std::string first_digest = {};  ///< Of what its lines began with.
   instant began{};
   instant cpu{}; ///< That was taken before.
 };

@@ -95,6 +95,8 @@ private:
                                   .has_labels = work_.has_labels,
                                   .counts_tokens = work_.counts_tokens,
                                   .personal = work_.method.personal,
+                                  .has_last_visits =
+                                    !work_.method.finish.value.empty(),
                                   .lead = work_.blocks->lead(),
                                   .clients = x_.clients.clients,
                                   .held_out = x_.clients.held_out});
@@ -129,7 +131,10 @@ private:
   }
 
   result<void> begin_lines() {
-    return actors::begin_lines(*books_, *work_.blocks, work_.initial);
+    return actors::begin_lines(*books_, *work_.blocks, work_.initial)
+      .map([this](const auto& first) {
+        first_digest_ = models::to_hex(models::digest_of(first));
+      });
   }
 
   result<void> begin_books() {
@@ -228,6 +233,8 @@ private:
 
   /// What is odd about texts is in the folder, too: a sweep shows nothing.
   void announce() {
+    for (const auto& note : in_.notes)
+      say("note: " + printable(note));
     say((in_.resume.empty() ? "running " : "resuming ") + x_.method + " under "
         + std::string{policies::to_string(x_.pace.mode)} + " with "
         + so_many(x_.clients.clients, "client") + "; folder "
@@ -314,6 +321,7 @@ private:
                          .is_served = serving_ != nullptr,
                          .is_stopped = in_.stop && *in_.stop,
                          .snapshot_lost = snapshot_lost_,
+                         .first_digest = first_digest_,
                          .began = began_,
                          .cpu = cpu_});
     if (x_.events)
@@ -346,6 +354,7 @@ private:
   std::uint64_t events_bytes_ = 0; ///< Before the federation begins.
   work_done before_;               ///< By another process.
   std::string snapshot_lost_;      ///< Why the last one could not be kept.
+  std::string first_digest_;       ///< Of what its lines begin with.
   std::shared_ptr<actors::traffic> counted_ =
     std::make_shared<actors::traffic>();
 };

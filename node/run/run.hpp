@@ -6,6 +6,7 @@
 #include <iosfwd>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "actors/client/client_file.hpp"
 #include "actors/client/hub.hpp"
@@ -27,6 +28,7 @@ struct run_context {
   bool terminal = false;            ///< `progress` is one.
   const std::atomic<bool>* stop =
     nullptr; ///< True: the run is to end in order.
+  std::vector<std::string> notes = {}; ///< Said when it is ready to begin.
   /// The folder of a run that is to go on; empty: it begins, in a new one.
   std::filesystem::path resume = {};
   std::shared_ptr<status_board> board = {}; ///< Where it says how it stands.

@@ -140,13 +140,29 @@ result<void> refuse_strange_files(const fs::path& folder) {
   return {};
 }
 
-result<void> refuse_ended(const fs::path& folder) {
+/// What a process makes last, and one that was killed may not have made.
+std::string pages_missing(const fs::path& folder, bool has_events) {
+  std::string text;
+  std::error_code none;
+  const auto add = [&](const char* name, const std::string& command) {
+    if (!fs::exists(folder / name, none))
+      text += std::string{"; "} + name + " is not there: troupe " + command
+              + " " + folder.string() + " makes it";
+  };
+  add("report.html", "report");
+  if (has_events)
+    add("trace.json", "trace");
+  return text;
+}
+
+result<void> refuse_ended(const fs::path& folder, const experiment& x) {
   const auto end = end_of(folder);
   if (!end)
     return {};
   return fail(errc::storage_failure,
               folder.string() + " has ended" + (end->empty() ? "" : ": " + *end)
-                + "; 'init' begins another run with its model.safetensors");
+                + "; 'init' begins another run with its model.safetensors"
+                + pages_missing(folder, x.events));
 }
 
 /// Nothing that others can know: a seed stands in every configuration.
@@ -235,7 +251,7 @@ result<run_folder> run_folder::open(const fs::path& path, const experiment& x) {
                 path.string() + " holds no run: there is no config.toml in it");
   if (auto ok = refuse_strange_files(path); !ok)
     return tl::make_unexpected(ok.error());
-  if (auto ok = refuse_ended(path); !ok)
+  if (auto ok = refuse_ended(path, x); !ok)
     return tl::make_unexpected(ok.error());
   if (auto ok = refuse_changed(path, x); !ok)
     return tl::make_unexpected(ok.error());

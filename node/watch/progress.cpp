@@ -200,6 +200,9 @@ std::string progress_display::describe(const progress_report& x,
   else
     text << "  version " << part_of(done.versions, n.versions);
   text << "  " << x.visits << " visits";
+  if (options_.has_last_visits && x.finished
+      && x.finished->end != messages::course_end::none)
+    text << ", the last ones too";
   if (x.training_loss)
     text << "  loss " << std::setprecision(4) << *x.training_loss;
   if (x.evaluation)

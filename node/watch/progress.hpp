@@ -24,6 +24,7 @@ public:
     bool has_labels = true;
     bool counts_tokens = false; ///< Scores are of tokens.
     bool personal = false;      ///< Clients' own scores are what counts.
+    bool has_last_visits = false; ///< Each client comes once more at the end.
     std::optional<line_id> lead = {};
     instant every =
       std::chrono::seconds{2};  ///< In a pipe; a tenth on a terminal.

@@ -147,6 +147,7 @@ json to_long_json(const run_summary& x) {
   auto object = to_json(x);
   object["reason"] = x.reason;
   object["interrupted"] = x.interrupted;
+  object["notes"] = x.notes;
   object["held_out"] = to_json(x.held_out);
   object["files"] = x.files;
   if (x.clients_asked) {
@@ -182,10 +183,19 @@ std::string clients_as_text(const run_summary& x) {
 std::string scored_as_text(const run_summary& x) {
   const bool is_scored = x.loss || x.per_client || x.clients_perplexity
                          || x.clients_loss || x.held_out || x.clients_asked;
-  return is_scored || x.failed || x.interrupted
-           ? ""
-           : "  scored     nothing: without rows to test with there is no "
-             "loss\n";
+  if (is_scored || x.failed || x.interrupted)
+    return "";
+  return x.is_evaluated
+           ? "  scored     nothing: without rows to test with there is no "
+             "loss\n"
+           : "  scored     nothing: 'evaluate_every' is 0\n";
+}
+
+std::string notes_as_text(const run_summary& x) {
+  std::string text;
+  for (const auto& note : x.notes)
+    text += "  note       " + note + "\n";
+  return text;
 }
 
 /// Without it an accuracy of sorted labels says nothing.
@@ -274,7 +284,7 @@ std::string to_text(const run_summary& x) {
   for (const auto& [family, count] : x.values)
     text += (family == x.values.begin()->first ? "" : ", ") + family + ' '
             + std::to_string(count);
-  text += "\n" + failures_as_text(x) + alarms_as_text(x);
+  text += "\n" + notes_as_text(x) + failures_as_text(x) + alarms_as_text(x);
   if (x.evaluations_left_out > 0)
     text += format("  left out   %llu evaluations: versions came together, or "
                    "faster than they are scored\n",

@@ -66,6 +66,9 @@ struct run_summary {
   bool failed = false;
   bool interrupted = false;
   bool goes_on = false; ///< It can be resumed.
+  bool is_evaluated = true; ///< Somebody asked for scores.
+  /// What is odd about its end, for people to know.
+  std::vector<std::string> notes = {};
   /// Who asked for which expert; none where visits do not say so.
   std::optional<json> routing = {};
   /// Of factors inside a language model; none where there are none.

@@ -21,9 +21,10 @@ python3 -c 'import sys; own, other = map(float, sys.argv[1:]); assert 1 < own < 
   "$(worth "$scratch/en.txt")" "$(worth "$scratch/de.txt")" || fail "a model knows another language as well as its own"
 "$troupe" eval --model "$model" --text "$scratch/en.txt" >"$scratch/out" 2>&1 &&
   grep -Eq "^  scored +[1-9][0-9]* of [1-9][0-9]* tokens$" "$scratch/out" || fail "who scores a text does not say how much of it"
-printf '{"prompt": "the", "meant": ["the dog"]}\n' >"$scratch/meant.jsonl"
+printf '{"prompt": "the", "meant": ["the dog"]}\n{"prompt": "a"}\n' >"$scratch/meant.jsonl"
 "$troupe" eval --model "$model" --prompts "$scratch/meant.jsonl" --tokens 4 >"$scratch/out" 2>&1 &&
   grep -q "METEOR [0-9.]* (synonyms: none)" "$scratch/out" || fail "who scores texts does not say what METEOR knows"
+grep -qxF "of 1 of 2 texts, those with 'meant':" "$scratch/out" || fail "of how many texts scores are is not said"
 # A tokenizer that makes no letters of bytes has no token for a space.
 cp -r "$model" "$scratch/spaceless"
 python3 - "$scratch/spaceless/tokenizer.json" <<'PY'

@@ -114,13 +114,13 @@ TEST(recipe_options, without_members_there_is_no_such_role) {
 TEST(recipe_options, that_do_not_go_together_say_what_would_do) {
   EXPECT_EQ(refused({{"chosen", 7}}),
             "option 'chosen' of method 'gated' must be at most 'experts', 5, "
-            "found 7");
+            "found 7; options.chosen=5 would do");
   EXPECT_EQ(refused({{"anchors", 6}}),
             "option 'anchors' of method 'gated' must be at most 'experts', 5, "
-            "found 6");
+            "found 6; options.anchors=5 would do");
   EXPECT_EQ(refused({{"anchors", 3}}),
             "option 'per_round' of method 'gated' must be at most 'anchors', "
-            "3, found 5");
+            "3, found 5 (its default); options.per_round=3 would do");
   EXPECT_EQ(refused({{"per_round", 0}}),
             "option 'per_round' of method 'gated' must be from 1 where there "
             "are anchors, found 0");

@@ -47,4 +47,25 @@ TEST(prompts, are_refused_by_their_line) {
   EXPECT_EQ(none.error().context, "p: has no prompt; a line of text would do");
 }
 
+TEST(prompts, have_no_empty_text_that_is_meant) {
+  for (const std::string meant : {"\"\"", "\"y\", \" \""}) {
+    const auto found = node::parse_prompts(
+      "p.jsonl", "{\"prompt\": \"x\", \"meant\": [" + meant + "]}");
+    ASSERT_FALSE(found) << meant;
+    EXPECT_EQ(found.error().context,
+              "p.jsonl:1: a text in 'meant' is empty; words in it, or no "
+              "'meant', would do");
+  }
+  const auto none =
+    node::parse_prompts("p.jsonl", R"({"prompt": "x", "meant": []})");
+  ASSERT_TRUE(none) << none.error().context;
+}
+
+TEST(prompts, of_which_some_are_scored_say_how_many) {
+  const node::written_text meant{.of = {.text = "a", .meant = {"b"}}, .said = {}};
+  const node::written_text free{.of = {.text = "a"}, .said = {}};
+  EXPECT_EQ(node::of_how_many({meant, free}), "of 1 of 2 texts");
+  EXPECT_EQ(node::of_how_many({meant, meant}), "");
+}
+
 } // namespace troupe::test::prompts_test

@@ -175,6 +175,65 @@ TEST(unused_choices, are_noted_of_bursts_without_a_step) {
                        "above 0 would do"));
 }
 
+TEST(unused_choices, are_noted_of_bursts_and_balances_without_a_router) {
+  for (const std::string option :
+       {"balance = 0.5", "favoured = 0.25", "balance_scale = 'printed'",
+        "router_steps = 3", "router_every = 2", "router_rate = 0.1"}) {
+    const auto name = option.substr(0, option.find(' '));
+    const auto note = HasSubstr("'options." + name
+                                + "' has no effect: each client has one "
+                                  "expert by 'training.experts', and no "
+                                  "router");
+    EXPECT_THAT(of_bursts(option, "experts = [1]\n"), Contains(note));
+    EXPECT_THAT(of_bursts(option, "experts = [1, 2]\n"),
+                Not(Contains(note)));
+  }
+}
+
+TEST(unused_choices, are_noted_of_two_levels_whose_inner_one_stands_still) {
+  const auto of = [](const std::string& method, const std::string& rate) {
+    return notes_of("rounds = 1\nmethod = '" + method
+                    + "'\n[options]\ninner_rate = " + rate + "\n");
+  };
+  const auto note = HasSubstr("no adapter of a client's own learns: "
+                              "'options.inner_rate' is 0");
+  EXPECT_THAT(of("pf2lora", "0"), Contains(note));
+  EXPECT_THAT(of("pf2lora", "0.001"), Not(Contains(note)));
+  // There nothing is a client's own.
+  EXPECT_THAT(of("per_fedavg", "0"), Not(Contains(note)));
+}
+
+TEST(unused_choices, are_noted_of_experts_that_nobody_trains) {
+  const auto of = [](const std::string& clients, const std::string& anchors) {
+    return notes_of("rounds = 1\nmethod = 'ddome'\nclients = " + clients
+                    + "\nclients_per_round = 2\n[options]\nexperts = 5\n"
+                      "anchors_per_round = 1\nanchors = "
+                    + anchors + "\n");
+  };
+  EXPECT_THAT(of("3", "5"),
+              Contains("2 of 5 experts keep the values of the seed: all of "
+                       "the 3 clients that can be invited are among the 5 "
+                       "anchors ('options.anchors'), each of which trains its "
+                       "own, and no other client asks for the rest; "
+                       "options.anchors = 2, or more than 5 clients, would "
+                       "do"));
+  const auto any = Contains(HasSubstr("keep the values of the seed"));
+  EXPECT_THAT(of("3", "2"), Not(any));
+  EXPECT_THAT(of("5", "5"), Not(any));
+  EXPECT_THAT(of("9", "5"), Not(any));
+}
+
+TEST(unused_choices, are_noted_of_bounds_below_the_least_of_a_delta) {
+  const auto of = [](const std::string& bound) {
+    return notes_of("rounds = 1\n[merge]\ndelta_max = " + bound + "\n");
+  };
+  EXPECT_THAT(of("1e-30"),
+              Contains("a.toml:3: 'merge.delta_max' counts as 1: bounds of a "
+                       "delta are powers of two from 1 on; 'merge.clip_norm' "
+                       "bounds smaller ones"));
+  EXPECT_THAT(of("1"), Not(Contains(HasSubstr("delta_max"))));
+}
+
 TEST(unused_choices, are_noted_of_texts_that_nothing_is_tested_with) {
   const auto of = [](const std::string& more) {
     return notes_of("rounds = 1\nmethod = 'homlora'\n[data]\n"

@@ -54,6 +54,16 @@ std::size_t count_of(std::string_view text, std::string_view part) {
 
 } // namespace
 
+TEST_F(token_report, says_that_no_router_has_learned) {
+  file("routing.json", routing);
+  EXPECT_THAT(page(), Not(HasSubstr("<b>Note</b>")));
+  auto noted = std::string{routing};
+  noted.back() = ',';
+  file("routing.json", noted + R"("note":"no router has <learned> yet"})");
+  EXPECT_THAT(page(),
+              HasSubstr("<b>Note</b>: no router has &lt;learned&gt; yet."));
+}
+
 // Of clients that joined from here, and whom nobody serves.
 TEST_F(token_report, has_a_page_without_a_run) {
   file("routing.json",

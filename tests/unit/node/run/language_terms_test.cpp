@@ -185,6 +185,25 @@ TEST_F(language_terms, take_no_tokenizer_where_the_model_has_its_own) {
   EXPECT_EQ(wrong->hint, "without --tokenizer it would do");
 }
 
+TEST_F(language_terms, say_where_a_copy_lacks_the_tokenizer_of_its_model) {
+  const auto path = base("served", 1);
+  std::ofstream{path + "/tokenizer.json"}
+    << byte_level_json({{"h", "e"}}).dump();
+  const auto terms = terms_of(over(path, ""));
+  const auto copy = base("mine", 1);
+  for (const std::string tokenizer : {"", "bytes"}) {
+    experiment to;
+    const auto wrong = node::read_terms(told(copy, tokenizer), terms, to);
+    ASSERT_TRUE(wrong) << tokenizer;
+    EXPECT_EQ(wrong->how, end::misfit);
+    EXPECT_EQ(wrong->why, "this run uses its model's own tokenizer, and "
+                            + copy + " has none");
+    EXPECT_EQ(wrong->hint,
+              "--model PATH of a copy with the tokenizer that the server's "
+              "has; --tokenizer is of runs that name another one");
+  }
+}
+
 // What a server says of it is not taken for those who say it themselves.
 TEST_F(language_terms, let_clients_say_at_home_how_many_experts_they_have) {
   const std::string model = "layers = 1\nembedding = 8\nheads = 2\n";

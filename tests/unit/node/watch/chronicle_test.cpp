@@ -214,6 +214,30 @@ TEST(progress, is_lines_in_a_pipe_and_a_bar_on_a_terminal) {
   EXPECT_EQ(shown(true).substr(0, 28), "\r[############............] ");
 }
 
+// Else what clients make of their last visits would be another line of the
+// same round.
+TEST(progress, says_that_last_visits_are_over) {
+  progress_report now;
+  now.visits = 6;
+  now.rounds = 2;
+  const auto shown = [&](bool has_last_visits) {
+    std::ostringstream out;
+    progress_display display{out,
+                             {.length = {.rounds = 2},
+                              .has_last_visits = has_last_visits,
+                              .every = instant{}}};
+    display.show(now);
+    return out.str();
+  };
+  EXPECT_EQ(shown(true), "100%  round 2/2  6 visits\n");
+  now.finished = messages::run_finished{"done", false};
+  now.finished->end = messages::course_end::length;
+  EXPECT_EQ(shown(true), "100%  round 2/2  6 visits, the last ones too\n");
+  EXPECT_EQ(shown(false), "100%  round 2/2  6 visits\n");
+  now.finished->end = messages::course_end::none; // Somebody did not wait.
+  EXPECT_EQ(shown(true), "100%  round 2/2  6 visits\n");
+}
+
 // Also where a method makes no versions, or rounds pass of which nothing comes.
 TEST(progress, counts_rounds_as_the_length_of_the_run_does) {
   std::ostringstream out;

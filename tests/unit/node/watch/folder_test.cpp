@@ -98,6 +98,26 @@ TEST_F(folder_of_a_run, takes_no_event_that_has_no_room_to_wait_for_its_disk) {
   EXPECT_TRUE(note("next"));
 }
 
+// Its process may have been killed before it had made them.
+TEST_F(folder_of_a_run, that_has_ended_says_which_pages_are_not_there) {
+  const auto told = [&] {
+    const auto again = run_folder::open(testee->path(), x_);
+    return again ? std::string{} : again.error().context;
+  };
+  const auto path = testee->path().string();
+  ASSERT_TRUE(testee->save_text(
+    "summary.json", R"({"interrupted": false, "reason": "done"})"));
+  const auto ended = path
+                     + " has ended: done; 'init' begins another run with its "
+                       "model.safetensors";
+  EXPECT_EQ(told(), ended + "; report.html is not there: troupe report " + path
+                      + " makes it; trace.json is not there: troupe trace "
+                      + path + " makes it");
+  ASSERT_TRUE(testee->save_text("report.html", "page"));
+  ASSERT_TRUE(testee->save_text("trace.json", "{}"));
+  EXPECT_EQ(told(), ended);
+}
+
 TEST_F(folder_of_a_run, is_not_changed_by_who_opens_it_and_does_not_write) {
   testee->metric("whole");
   std::ofstream{testee->path() / "metrics.jsonl", std::ios::app} << "half";

@@ -39,11 +39,25 @@ TEST(summary, says_where_nothing_was_scored) {
     HasSubstr("  scored     nothing: without rows to test with there is no "
               "loss\n");
   EXPECT_THAT(to_text(x), note);
+  x.is_evaluated = false;
+  EXPECT_THAT(to_text(x),
+              HasSubstr("  scored     nothing: 'evaluate_every' is 0\n"));
+  x.is_evaluated = true;
   x.clients_loss = 1.5;
   EXPECT_THAT(to_text(x), Not(note));
   x.clients_loss.reset();
   x.failed = true;
   EXPECT_THAT(to_text(x), Not(note));
+}
+
+TEST(summary, has_notes_for_people_and_for_programs) {
+  run_summary x;
+  EXPECT_THAT(to_text(x), Not(HasSubstr("note")));
+  EXPECT_EQ(to_long_json(x).find("notes")->dump(), "[]");
+  x.notes = {"nothing was learned"};
+  EXPECT_THAT(to_text(x), HasSubstr("\n  note       nothing was learned\n"));
+  EXPECT_EQ(to_long_json(x).find("notes")->dump(),
+            "[\"nothing was learned\"]");
 }
 
 } // namespace troupe::node::summary_test
