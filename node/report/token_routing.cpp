@@ -110,12 +110,14 @@ drawn_figure window_of(const json& client, const std::string& expert,
       // The last of the experts is white.
       if (const auto share = 1 - chosen[i] / std::max(1.0, experts - 1);
           share > 0)
-        map.cells.push_back({.row = row,
-                             .column = i,
-                             .share = share,
-                             .says = "token " + map.columns[i] + ", layer "
-                                     + count(layers[row]) + ": expert "
-                                     + count(chosen[i])});
+        map.cells.push_back(
+          {.row = row,
+           .column = i,
+           .share = share,
+           .says = "token " + map.columns[i] + ", layer " + count(layers[row])
+                   + ": "
+                   + (chosen[i] == 0 ? "the " + expert
+                                     : "expert " + count(chosen[i]))});
   }
   f.drawing = draw(map);
   f.says = "Layers " + names + ", from above. The darkest go to the "

@@ -208,6 +208,16 @@ std::string majority_as_text(const run_summary& x) {
                     found->second);
 }
 
+/// Of answers that are spans accuracy says little.
+std::string answers_as_text(const run_summary& x) {
+  const auto& found = x.method_results;
+  const auto exact = found.find("answer_exact"), f1 = found.find("answer_f1");
+  return exact == found.end() || f1 == found.end()
+           ? ""
+           : format("  answers    exact %.4f, F1 %.4f in the mean of clients\n",
+                    exact->second, f1->second);
+}
+
 /// Of several lines each has its own.
 std::string versions_as_text(const run_summary& x) {
   std::uint64_t longest = 0;
@@ -264,7 +274,7 @@ std::string to_text(const run_summary& x) {
   // First what the method is for.
   text += x.personal ? clients_as_text(x) + global_as_text(x)
                      : global_as_text(x) + clients_as_text(x);
-  text += scored_as_text(x) + majority_as_text(x);
+  text += scored_as_text(x) + majority_as_text(x) + answers_as_text(x);
   if (x.held_out)
     text += "  held out   " + to_text(*x.held_out) + "\n";
   if (x.held_out && x.zero_shot_bytes_down)

@@ -94,13 +94,13 @@ TEST_F(token_report, has_a_map_for_each_client) {
   EXPECT_THAT(text, HasSubstr("Tokens of client 3"));
   EXPECT_THAT(text, HasSubstr("Layers 1, 2, from above."));
   // The generalist's are darkest; the last of three is white.
-  const auto at = text.find("token 1, layer 1: expert 0");
+  const auto at = text.find("token 1, layer 1: the generalist");
   ASSERT_NE(at, text.npos);
   EXPECT_THAT(text.substr(at, 200), HasSubstr("fill-opacity=\"1\""));
   const auto next = text.find("token 2, layer 1: expert 1");
   ASSERT_NE(next, text.npos);
   EXPECT_THAT(text.substr(next, 200), HasSubstr("fill-opacity=\"0.5\""));
-  EXPECT_THAT(text, HasSubstr("token 3, layer 2: expert 0"));
+  EXPECT_THAT(text, HasSubstr("token 3, layer 2: the generalist"));
   EXPECT_THAT(text, Not(HasSubstr("expert 2<")));
 }
 

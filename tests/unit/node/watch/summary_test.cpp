@@ -50,6 +50,15 @@ TEST(summary, says_where_nothing_was_scored) {
   EXPECT_THAT(to_text(x), Not(note));
 }
 
+TEST(summary, says_of_answers_how_many_of_their_words_are_found) {
+  run_summary x;
+  EXPECT_THAT(to_text(x), Not(HasSubstr("answers")));
+  x.method_results = {{"answer_exact", 0.5}, {"answer_f1", 0.625}};
+  EXPECT_THAT(to_text(x),
+              HasSubstr("\n  answers    exact 0.5000, F1 0.6250 in the mean of "
+                        "clients\n"));
+}
+
 TEST(summary, has_notes_for_people_and_for_programs) {
   run_summary x;
   EXPECT_THAT(to_text(x), Not(HasSubstr("note")));
