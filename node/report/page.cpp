@@ -37,6 +37,19 @@ std::string section(const std::string& title,
   return text + "</div></section>\n";
 }
 
+/// What is odd about its end.
+std::string notes_of(const run_record& x) {
+  const auto* notes = x.ended ? x.ended->find("notes") : nullptr;
+  const auto* all = notes ? notes->items() : nullptr;
+  std::string text;
+  if (all)
+    for (const auto& note : *all)
+      if (note.text())
+        text += "<p class=\"status open\"><b>Note:</b> " + escaped(*note.text())
+                + "</p>\n";
+  return text;
+}
+
 std::string learning(const run_record& x) {
   const auto figures = figures_of_learning(x);
   if (figures.empty())
@@ -80,7 +93,7 @@ std::string page_of_tokens(const std::string& title,
 
 std::string page_of(const run_record& x) {
   auto text = beginning(x.x ? x.x->name : x.folder.filename().string());
-  text += heading(x) + tiles(x) + learning(x);
+  text += heading(x) + notes_of(x) + tiles(x) + learning(x);
   text += section("Who took part", figures_of_clients(x));
   if (const auto routing = figures_of_routing(x); !routing.empty())
     text += section("Who asks for which expert", routing);

@@ -9,6 +9,7 @@
 
 #include "core/assert.hpp"
 #include "core/random.hpp"
+#include "core/text.hpp"
 #include "models/language/headed_base.hpp"
 #include "node/config/policies_of.hpp"
 #include "node/task/language.hpp"
@@ -57,6 +58,20 @@ headed(const experiment& x, const model_options& what,
     .outputs = classify ? static_cast<std::uint32_t>(rows.labels().size()) : 2};
   return models::with_head(std::move(*base), head,
                            derive_seed(x.seed, "initial"));
+}
+
+/// Whoever names what is said in place of what it is has as many labels as
+/// texts, and nothing to learn.
+std::string about_labels(const models::labelled_rows& rows,
+                         const std::string& label) {
+  const auto texts = rows.texts(models::split::train);
+  const auto labels = rows.labels().size();
+  if (2 * labels <= texts)
+    return {};
+  return std::to_string(texts) + " texts are learned from, and 'data.label' = "
+         + in_quotes(label) + " has " + std::to_string(labels)
+         + " different labels: most that are tested were never seen; a key "
+           "with a few of them would do";
 }
 
 } // namespace
@@ -119,8 +134,11 @@ result<materials> labelled_of(const experiment& x, const language_maker& make) {
               .remark =
                 about_vocabulary(x.model, rows->vocabulary(), spec.vocabulary)};
   m.left_out->files = files_left_out(x.data);
-  if (x.data.text_task == models::text_task::classify)
+  if (x.data.text_task == models::text_task::classify) {
     m.label_names = rows->labels();
+    if (m.remark.empty())
+      m.remark = about_labels(*rows, x.data.label);
+  }
   m.clients.held_out = x.clients.held_out;
   if (sharing(x) == 0) {
     m.user_names = users_of(x).value_or(std::vector<std::string>{});

@@ -166,6 +166,15 @@ TEST_F(report, shows_all_that_a_finished_run_left) {
   EXPECT_EQ(count_of(text, "<svg viewBox=\"0 0 560"), 8u);
 }
 
+TEST_F(report, says_what_is_odd_about_the_end) {
+  finished_run();
+  EXPECT_THAT(page(), Not(HasSubstr("Note:")));
+  file("summary.json",
+       R"( {"success": true, "notes": ["nothing <was> learned"]})");
+  EXPECT_THAT(page(),
+              HasSubstr("<b>Note:</b> nothing &lt;was&gt; learned</p>"));
+}
+
 TEST_F(report, needs_nothing_but_itself_and_escapes_what_it_quotes) {
   finished_run();
   const auto text = page();

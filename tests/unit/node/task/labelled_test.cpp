@@ -100,6 +100,14 @@ TEST_F(labelled_task, has_a_head_for_its_classes) {
                                                "user 'b' of " + x.data.path}));
 }
 
+TEST_F(labelled_task, says_where_nearly_each_text_has_a_label_of_its_own) {
+  EXPECT_EQ(made().remark, "");
+  x.data.label = "text";
+  EXPECT_THAT(made().remark,
+              ::testing::HasSubstr("texts are learned from, and 'data.label' = "
+                                   "'text' has 120 different labels"));
+}
+
 TEST_F(labelled_task, has_a_head_for_ends_or_none) {
   x.data.text_task = models::text_task::span;
   EXPECT_TRUE(made().label_names.empty());
