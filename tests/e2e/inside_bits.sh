@@ -7,8 +7,8 @@ set -euo pipefail
 
 cat >"$scratch/small.toml" <<'TOML'
 name = "small"
-rounds = 8
-evaluate_every = 4
+rounds = 24
+evaluate_every = 12
 [data]
 kind = "synthetic"
 dimension = 20
