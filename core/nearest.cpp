@@ -2,32 +2,36 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 namespace troupe {
 
 namespace {
 
-/// More than a name may have swaps.
-constexpr std::size_t edit = 64;
-
-/// Optimal string alignment: insert, delete, replace, or swap two neighbours,
-/// which is the likelier of two that are as far.
+/// Optimal string alignment: insert, delete, replace, or swap two neighbours.
 std::size_t edits(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> cost(
     a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i)
-    cost[i][0] = i * edit;
+    cost[i][0] = i;
   for (std::size_t j = 0; j <= b.size(); ++j)
-    cost[0][j] = j * edit;
+    cost[0][j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i)
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t change = a[i - 1] == b[j - 1] ? 0 : edit;
-      cost[i][j] = std::min({cost[i - 1][j] + edit, cost[i][j - 1] + edit,
+      const std::size_t change = a[i - 1] == b[j - 1] ? 0 : 1;
+      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1,
                              cost[i - 1][j - 1] + change});
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + edit - 1);
+        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
     }
   return cost[a.size()][b.size()];
+}
+
+/// Of two that are as far the likelier has the same letters.
+using distance = std::pair<std::size_t, bool>;
+
+distance between(const std::string& a, const std::string& b) {
+  return {edits(a, b), !std::ranges::is_permutation(a, b)};
 }
 
 /// Of our names none has other letters.
@@ -50,17 +54,17 @@ std::string nearest(std::string_view name,
     return x.substr(x.rfind('.') + 1);
   };
   // A third of the letters may be wrong; more is another word.
-  std::size_t best = name.size() / 3 * edit + 1;
+  distance best{name.size() / 3, true};
   std::string result;
   for (const auto& x : candidates) {
     if (x.size() > letters_max)
       continue;
     const bool whole = name.find('.') != std::string_view::npos;
-    const auto distance =
-      std::min(edits(small(name), small(x)),
-               whole ? best : edits(small(name), small(leaf(x))));
-    if (distance < best) {
-      best = distance;
+    auto apart = between(small(name), small(x));
+    if (!whole)
+      apart = std::min(apart, between(small(name), small(leaf(x))));
+    if (apart < best || (result.empty() && apart == best)) {
+      best = apart;
       result = x;
     }
   }

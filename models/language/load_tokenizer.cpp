@@ -91,8 +91,8 @@ result<merge_list> merges_in(const fs::path& path) {
 }
 
 /// GPT-2's two files; RoBERTa's have <s> and </s>, which stand around a text.
-loaded from_two_files(const fs::path& folder) {
-  const auto path = folder / "vocab.json";
+loaded from_two_files(const fs::path& path) {
+  const auto folder = path.parent_path();
   const auto origin = path.string();
   const auto x = read_json(path);
   if (!x)
@@ -233,21 +233,24 @@ constexpr const char* would_do =
   "the model's own tokenizer.json, a folder with it, with vocab.json and "
   "merges.txt, or with vocab.txt, a .gguf, or 'bytes' would do";
 
+/// Of a folder's tokenizer, the first that is there.
+struct tokenizer_file {
+  const char* name;
+  loaded (*read)(const fs::path& path);
+};
+
+constexpr tokenizer_file tokenizer_files[]{{"tokenizer.json", from_json},
+                                           {"vocab.json", from_two_files},
+                                           {"vocab.txt", from_word_list},
+                                           {sentences_file, refuse_sentences}};
+
 loaded from_folder(const fs::path& path) {
-  for (const auto* name : {"tokenizer.json", "vocab.json", "vocab.txt"}) {
-    if (auto ok = check_link(path / name); !ok)
+  for (const auto& file : tokenizer_files) {
+    if (auto ok = check_link(path / file.name); !ok)
       return tl::unexpected{std::move(ok.error())};
-    if (is_there(path / name))
-      break;
+    if (is_there(path / file.name))
+      return file.read(path / file.name);
   }
-  if (is_there(path / "tokenizer.json"))
-    return from_json(path / "tokenizer.json");
-  if (is_there(path / "vocab.json"))
-    return from_two_files(path);
-  if (is_there(path / "vocab.txt"))
-    return from_word_list(path / "vocab.txt");
-  if (is_there(path / sentences_file))
-    return refuse_sentences(path / sentences_file);
   return refuse_tokenizer(path.string(),
                           std::string{"has no tokenizer; "} + would_do);
 }
@@ -282,11 +285,19 @@ loaded load_tokenizer(const fs::path& path) {
   if (ending == ".txt" && path.filename() != "merges.txt")
     return from_word_list(path);
   if (path.filename() == "vocab.json" || path.filename() == "merges.txt")
-    return from_two_files(path.parent_path());
+    return from_two_files(path.parent_path() / "vocab.json");
   if (ending == ".json")
     return from_json(path);
   return refuse_tokenizer(path.string(),
                           std::string{"is no tokenizer; "} + would_do);
+}
+
+bool has_tokenizer(const fs::path& model) {
+  std::error_code ignored;
+  return !fs::is_directory(model, ignored)
+         || std::ranges::any_of(tokenizer_files, [&](const auto& file) {
+              return is_there(model / file.name);
+            });
 }
 
 std::shared_ptr<const tokenizer> own_tokenizer(const fs::path& model) {

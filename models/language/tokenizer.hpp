@@ -95,6 +95,9 @@ public:
 [[nodiscard]] result<std::shared_ptr<const tokenizer>>
 load_tokenizer(const std::filesystem::path& path);
 
+/// Whether a model's folder has files of one; other paths may always.
+[[nodiscard]] bool has_tokenizer(const std::filesystem::path& model);
+
 /// Of a model's folder or file; null: it has none that is read here.
 [[nodiscard]] std::shared_ptr<const tokenizer>
 own_tokenizer(const std::filesystem::path& model);

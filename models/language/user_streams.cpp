@@ -56,6 +56,7 @@ result<user_streams> encoded(user_text from, const language_options& how,
     return fail(done.error().code, how.path.string() + ": user "
                                      + in_quotes(shortened(out.name)) + ", "
                                      + done.error().context);
+  out.tokens = out.train.size() + out.validation.size() + out.test.size();
   return out;
 }
 
@@ -139,18 +140,9 @@ std::uint64_t parts_with_share(const language_options& how) {
   return 1 + (how.validation_share > 0 ? 1 : 0) + (how.test_share > 0 ? 1 : 0);
 }
 
-/// Of a text that has not a window for each part no share is the reason.
-bool is_long_enough(const language_options& how, const user_streams& x) {
-  const auto tokens = x.train.size() + x.validation.size() + x.test.size();
-  const bool is_bounded = how.tokens > 0 || !how.user_tokens.empty()
-                          || how.validation_tokens > 0 || how.test_tokens > 0;
-  return is_bounded || how.mixed
-         || tokens >= parts_with_share(how) * (how.context + std::uint64_t{1});
-}
-
 /// Of a part that has nothing at all no share is the reason: too few sources
-/// are, as where there are fewer of them than parts. What bounds nothing would
-/// do nothing.
+/// are, as where there are fewer of them than parts. Nor is it of a text that
+/// has not a window for each part. What bounds nothing would do nothing.
 std::string remedy_of(const language_options& how, const user_streams& user,
                       const wanted_part& part) {
   if ((part.stream.size() == 0 || user.sources < parts_with_share(how))
@@ -163,13 +155,15 @@ std::string remedy_of(const language_options& how, const user_streams& user,
              "between them, those of a .jsonl are its lines, and those of a "
              "folder its files";
   const bool is_bounded = part.most > 0 && part.stream.size() >= part.most;
+  const bool has_windows =
+    user.tokens >= parts_with_share(how) * (how.context + std::uint64_t{1});
   std::vector<std::string> remedies;
   if (!is_bounded)
     remedies.push_back(
       "more text"
       + std::string{part.dropped > 0 ? " that is not repeated" : ""});
   remedies.push_back("a smaller 'context'");
-  if (part.share_key && !is_bounded && is_long_enough(how, user))
+  if (part.share_key && !is_bounded && has_windows)
     remedies.push_back(std::string{"a larger "} + part.share_key);
   if (is_bounded || (how.mixed && part.most > 0))
     remedies.push_back(std::string{"a larger "} + part.bound_key);

@@ -19,13 +19,14 @@ std::vector<std::string> bare_words(const entry& x) {
       || !text->ends_with(']'))
     return {};
   std::vector<std::string> words;
-  for (auto rest = std::string_view{*text}.substr(1); !rest.empty();) {
-    const auto end = rest.find_first_of(",]");
+  auto rest = std::string_view{*text}.substr(1, text->size() - 2);
+  while (!rest.empty()) {
+    const auto end = std::min(rest.find(','), rest.size());
     const auto word = trimmed(rest.substr(0, end));
-    if (word.empty() || word.find_first_of("[\"'") != word.npos)
+    if (word.empty() || word.find_first_of("[]\"'") != word.npos)
       return {};
     words.emplace_back(word);
-    rest.remove_prefix(end + 1);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return words;
 }

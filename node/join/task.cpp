@@ -1,8 +1,6 @@
 #include "node/join/task.hpp"
 
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "core/hex.hpp"
@@ -55,15 +53,8 @@ std::optional<join_summary> fits(const messages::terms_given& terms,
 
 /// Whoever names no tokenizer uses its model's, and a copy may be without.
 std::optional<join_summary> has_own_tokenizer(const experiment& here) {
-  const std::filesystem::path at = here.model.path;
-  std::error_code failed;
-  if (!here.model.is_language() || !here.data.tokenizer.empty()
-      || !std::filesystem::is_directory(at, failed))
+  if (!lacks_tokenizer(here))
     return std::nullopt;
-  for (const auto* name :
-       {"tokenizer.json", "vocab.json", "vocab.txt", "tokenizer.model"})
-    if (std::filesystem::exists(at / name, failed))
-      return std::nullopt;
   return ended(end::misfit,
                "this run uses its model's own tokenizer, and "
                  + here.model.path + " has none",

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "models/files.hpp"
+#include "models/language/tokenizer.hpp"
 #include "node/task/language.hpp"
 #include "node/task/language_model.hpp"
 #include "node/task/materials.hpp"
@@ -87,6 +88,11 @@ result<models::digest> digest_of_model(const experiment& x) {
     const auto script = parts.find(scripted_part);
     return script == parts.end() ? models::digest_of(parts) : script->second;
   });
+}
+
+bool lacks_tokenizer(const experiment& x) {
+  return x.model.is_language() && x.data.tokenizer.empty()
+         && !models::has_tokenizer(x.model.path);
 }
 
 std::string files_of_model(const experiment& x) {

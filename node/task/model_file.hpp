@@ -29,6 +29,10 @@ parts_of_models(const experiment& x);
 /// other kinds.
 [[nodiscard]] result<models::digest> digest_of_model(const experiment& x);
 
+/// Whether there is nothing that makes tokens for a model of language: none is
+/// named, and there is none beside its weights.
+bool lacks_tokenizer(const experiment& x);
+
 /// For people: where that is.
 std::string files_of_model(const experiment& x);
 
