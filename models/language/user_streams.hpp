@@ -20,7 +20,7 @@ struct user_streams {
   token_ids validation;
   token_ids test;
   std::uint64_t documents = 0;
-  std::uint64_t tokens = 0; ///< Of its text, whatever the parts are cut to.
+  std::uint64_t tokens = 0;  ///< Of its text, whatever the parts are cut to.
   std::uint64_t sources = 0; ///< Each goes whole into one part.
   /// Above 0: pieces of so many tokens, each of another user's text; 0: one.
   std::size_t validation_piece = 0;

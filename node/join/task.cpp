@@ -56,8 +56,8 @@ std::optional<join_summary> has_own_tokenizer(const experiment& here) {
   if (!lacks_tokenizer(here))
     return std::nullopt;
   return ended(end::misfit,
-               "this run uses its model's own tokenizer, and "
-                 + here.model.path + " has none",
+               "this run uses its model's own tokenizer, and " + here.model.path
+                 + " has none",
                "--model PATH of a copy with the tokenizer that the server's "
                "has; --tokenizer is of runs that name another one");
 }
