@@ -288,7 +288,10 @@ std::string as_a_list(std::string_view x) {
   std::string out;
   for (auto rest = shortened(x);;) {
     const auto end = rest.find(',');
-    out += (out.empty() ? "" : ", ") + in_quotes(trimmed(rest.substr(0, end)));
+    const auto name = trimmed(rest.substr(0, end));
+    if (name.empty() || name.find_first_of("\"'") != name.npos)
+      return {};
+    out += (out.empty() ? "" : ", ") + in_quotes(name);
     if (end == rest.npos)
       return "; of several, [" + out + "] would do";
     rest.erase(0, end + 1);
@@ -383,8 +386,10 @@ read_users(const std::filesystem::path& folder,
 }
 
 result<user_text> read_one_user(const std::filesystem::path& path) {
-  // Where it is written with a slash behind it, its name stands before that.
-  const auto at = path.has_filename() ? path : path.parent_path();
+  const auto bare = [](const std::filesystem::path& x) {
+    return x.has_filename() ? x : x.parent_path();
+  };
+  const auto at = bare(path);
   if (auto ok = check_entry(at); !ok)
     return tl::make_unexpected(ok.error());
   const auto kind = kind_of(at);
@@ -392,7 +397,10 @@ result<user_text> read_one_user(const std::filesystem::path& path) {
     return fail_at(path.string(),
                    "is no text of a user by its ending; a .txt, a .jsonl or a "
                    "folder of texts would do");
-  const auto name = *kind == user_kind::folder ? at.filename() : at.stem();
+  // However it is written, the same place has the same name.
+  const auto whole = bare(std::filesystem::absolute(at).lexically_normal());
+  const auto name =
+    *kind == user_kind::folder ? whole.filename() : whole.stem();
   return user_at(name.string(), {at, *kind});
 }
 

@@ -124,10 +124,10 @@ private:
 
   result<void> read_label(const json& in, labelled_text& to) const {
     const auto* found = in.find(how_.label);
-    if (found == nullptr && how_.task != text_task::classify)
-      return {};
     const auto* text = found != nullptr ? found->text() : nullptr;
     const bool is_blank = text != nullptr && trimmed(*text).empty();
+    if (how_.task != text_task::classify && (found == nullptr || is_blank))
+      return {};
     if (text != nullptr && !is_blank)
       to.label = *text;
     else if (found != nullptr && found->count())

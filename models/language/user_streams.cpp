@@ -154,7 +154,10 @@ std::string remedy_of(const language_options& how, const user_streams& user,
            + " of these: more would do; documents of a .txt have form feeds "
              "between them, those of a .jsonl are its lines, and those of a "
              "folder its files";
-  const bool is_bounded = part.most > 0 && part.stream.size() >= part.most;
+  // Of pieces each has its share of the bound.
+  const auto size = part.stream.size();
+  const auto users = part.piece > 0 ? size / part.piece : 1;
+  const bool is_bounded = part.most > 0 && size >= part.most / users * users;
   const bool has_windows =
     user.tokens >= parts_with_share(how) * (how.context + std::uint64_t{1});
   std::vector<std::string> remedies;
@@ -165,7 +168,7 @@ std::string remedy_of(const language_options& how, const user_streams& user,
   remedies.push_back("a smaller 'context'");
   if (part.share_key && !is_bounded && has_windows)
     remedies.push_back(std::string{"a larger "} + part.share_key);
-  if (is_bounded || (how.mixed && part.most > 0))
+  if (is_bounded)
     remedies.push_back(std::string{"a larger "} + part.bound_key);
   std::string out = remedies.front();
   for (std::size_t i = 1; i < remedies.size(); ++i)

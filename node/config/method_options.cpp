@@ -18,6 +18,9 @@ void for_each_said(const entries& said, auto f) {
       f(path.substr(prefix.size()), e);
 }
 
+/// It was an option, and what it switched on is so: files of runs have it.
+constexpr std::string_view former_option = "frozen_in_layout";
+
 /// A flag and a choice may be numbers as well, as older files say them.
 std::optional<double> value_of(const option_spec& x, const entry& e) {
   std::optional<double> value;
@@ -88,6 +91,10 @@ void read_options(loaded_config& loaded, const entries& said,
   auto& values = loaded.x.training.method;
   for_each_said(said, [&](const std::string& name, const entry& e) {
     const auto* x = find_option(method, name);
+    if (name == former_option)
+      loaded.notes.push_back(e.where + ": '" + e.typed
+                             + "' has no effect: what adapters stand on is a "
+                               "part of every layout");
     if (!x) {
       if (is_of_another(name, method, methods))
         loaded.notes.push_back(e.where + ": '" + e.typed
@@ -109,7 +116,8 @@ void read_options(loaded_config& loaded, const entries& said,
 void check_options(const entries& said, const recipe& method,
                    const method_list& methods, problems& wrong) {
   for_each_said(said, [&](const std::string& name, const entry& e) {
-    if (find_option(method, name) || is_of_another(name, method, methods))
+    if (name == former_option || find_option(method, name)
+        || is_of_another(name, method, methods))
       return;
     const auto* heir = heir_of(method, name);
     wrong.add(e.where,

@@ -31,6 +31,13 @@ std::vector<std::string> bare_words(const entry& x) {
   return words;
 }
 
+std::vector<std::string> texts_of(const std::vector<std::int64_t>& numbers) {
+  std::vector<std::string> all;
+  for (const auto x : numbers)
+    all.push_back(std::to_string(x));
+  return all;
+}
+
 class reader : public schema_visitor {
 public:
   reader(const entries& said, problems& wrong, std::vector<std::string>& notes)
@@ -103,6 +110,8 @@ public:
       x = {*one};
     else if (e->raw && !e->raw->starts_with('['))
       x = {*e->raw}; // --set adapt=0 means "0".
+    else if (e->raw && none && !none->empty() && none->size() <= items_max)
+      x = texts_of(*none); // --set users=[1, 2] means "1" and "2".
     else if (none && none->empty())
       x.clear();
     else if (const auto* list =

@@ -10,9 +10,14 @@ namespace troupe::node {
 
 namespace {
 
-/// What a leg brings of one family.
+/// What a leg brings of one family. What adapters stand on is of a file, which
+/// whoever comes has, as a model of language is.
 std::uint64_t brought_bytes(const fetch_spec& x, const workload& work) {
   const auto& frozen = work.task->frozen;
+  if (frozen.contains(models::model_family)
+      && (x.family == models::model_family
+          || x.family == models::buffers_family))
+    return 0;
   if (const auto found = frozen.find(x.family); found != frozen.end())
     return found->second->size() * sizeof(float);
   // Who has no block of its own needs nothing that is trained for others.

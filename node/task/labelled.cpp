@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,12 +65,23 @@ headed(const experiment& x, const model_options& what,
 /// texts, and nothing to learn.
 std::string about_labels(const models::labelled_rows& rows,
                          const std::string& label) {
-  const auto texts = rows.texts(models::split::train);
-  const auto labels = rows.labels().size();
-  if (2 * labels <= texts)
+  std::set<std::size_t> seen;
+  const auto each = [&](models::split part, auto f) {
+    const auto count = static_cast<std::uint32_t>(rows.texts(part));
+    for (std::uint32_t row = 0; row < count; ++row)
+      f(rows.label_of(part, row));
+    return count;
+  };
+  const auto texts =
+    each(models::split::train, [&](std::size_t x) { seen.insert(x); });
+  std::uint32_t strange = 0;
+  const auto tested = each(models::split::test, [&](std::size_t x) {
+    strange += seen.contains(x) ? 0 : 1;
+  });
+  if (2 * strange <= tested)
     return {};
   return std::to_string(texts) + " texts are learned from, and 'data.label' = "
-         + in_quotes(label) + " has " + std::to_string(labels)
+         + in_quotes(label) + " has " + std::to_string(rows.labels().size())
          + " different labels: most that are tested were never seen; a key "
            "with a few of them would do";
 }

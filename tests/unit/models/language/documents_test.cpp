@@ -161,7 +161,8 @@ TEST_F(texts_of_users, of_one_path_are_that_user_alone) {
   std::filesystem::create_symlink("gone", at.path() + "/c.txt");
   for (const auto& [name, text] :
        {std::pair{"/b.txt", "zwei"}, std::pair{"/b.jsonl", "drei"},
-        std::pair{"/d", "vier"}, std::pair{"/d/", "vier"}}) {
+        std::pair{"/d", "vier"}, std::pair{"/d/", "vier"},
+        std::pair{"/d/.", "vier"}, std::pair{"/d/../d", "vier"}}) {
     const auto found = read_one_user(at.path() + name);
     ASSERT_TRUE(found) << found.error().context;
     EXPECT_EQ(found->name, std::string(1, name[1]));
@@ -207,6 +208,7 @@ TEST_F(texts_of_users, are_refused_with_the_place) {
   EXPECT_EQ(refusal({"it"}), ": has no user 'it'; there are 'de'");
   EXPECT_EQ(refusal({"de, it"}), ": has no user 'de, it'; there are 'de'; of "
                                  "several, ['de', 'it'] would do");
+  EXPECT_EQ(refusal({"de,,it"}), ": has no user 'de,,it'; there are 'de'");
   EXPECT_EQ(refusal({"[de,it]"}), ": has no user '[de,it]'; there are 'de'; of "
                                   "several, ['de', 'it'] would do");
   write("de/a", "eins");

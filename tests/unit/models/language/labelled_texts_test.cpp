@@ -270,6 +270,10 @@ TEST_F(labelled_lines, have_no_blank_class) {
                 + " under 'label'; a text that says something or a whole "
                   "number from 0 to 18446744073709551615 would do; "
                   "'data.label' says which key has the class");
+  // Others have no class, however that is said.
+  from.task = text_task::span;
+  write("a", "{\"text\": \"a\", \"question\": \"q\", \"label\": \"\"}\n");
+  EXPECT_EQ(users()[0].texts.size(), 1u);
 }
 
 TEST_F(labelled_lines, are_refused_with_what_is_there) {

@@ -109,6 +109,7 @@ TEST_F(users_of_a_folder, may_be_words_in_brackets) {
   EXPECT_THAT(named("[u7,u2]"), ElementsAre("u7", "u2"));
   EXPECT_THAT(named("[ u7, u 2 ]"), ElementsAre("u7", "u 2"));
   EXPECT_THAT(named("[u7]"), ElementsAre("u7"));
+  EXPECT_THAT(named("[1, 2]"), ElementsAre("1", "2"));
   EXPECT_THAT(named("['u7', 'u2']"), ElementsAre("u7", "u2"));
   EXPECT_THAT(named("[u7,,u2]"), ElementsAre("[u7,,u2]")) << "no list";
   EXPECT_THAT(named("[u7]u2]"), ElementsAre("[u7]u2]")) << "no list";

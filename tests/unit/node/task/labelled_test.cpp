@@ -106,6 +106,15 @@ TEST_F(labelled_task, says_where_nearly_each_text_has_a_label_of_its_own) {
   EXPECT_THAT(made().remark,
               ::testing::HasSubstr("texts are learned from, and 'data.label' = "
                                    "'text' has 120 different labels"));
+  // Many labels, each of several texts.
+  x.data.label = "kind";
+  for (const auto* name : {"a", "b", "c"}) {
+    std::ofstream out{x.data.path + "/" + name + ".jsonl"};
+    for (int i = 0; i < 60; ++i)
+      out << "{\"text\": \"" << name << i << "\", \"kind\": " << i % 12
+          << "}\n";
+  }
+  EXPECT_EQ(made().remark, "");
 }
 
 TEST_F(labelled_task, has_a_head_for_ends_or_none) {
