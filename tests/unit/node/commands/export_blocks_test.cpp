@@ -112,6 +112,13 @@ TEST(export_blocks, make_a_model_or_none) {
     std::ofstream{at.path() + "/config.json"} << "{}";
     EXPECT_EQ(run_for_a_model(at.path()), "");
   }
+  const test::scratch_folder several;
+  end_run({"comigs/pretrain.toml", {"model.0/a", "model.1/a"}, "", "", "", ""},
+          several.path());
+  EXPECT_EQ(run_for_a_model(several.path()),
+            several.path() + " is a run, and no language model: troupe export "
+              + several.path()
+              + " --block model.0 --to FOLDER makes one of it");
   const test::scratch_folder at;
   end_run({"comigs/pretrain.toml", {"a"}, "", "", "", ""}, at.path());
   EXPECT_EQ(run_for_a_model(at.path()),
