@@ -39,6 +39,11 @@ std::string listed_blocks(const std::vector<std::string>& names) {
   return shortened(text);
 }
 
+/// Whether a family may have such a block: each of several has a number.
+bool is_instance(std::string_view name, const block_spec& of) {
+  return name == of.name || (of.count > 1 && is_block_of(of.name, name));
+}
+
 /// Nothing: the method has no such block, or nobody knows.
 std::optional<scope> scope_of(const std::string& folder,
                               const std::string& name) {
@@ -48,7 +53,7 @@ std::optional<scope> scope_of(const std::string& folder,
   if (!method)
     return std::nullopt;
   for (const auto& block : method->blocks)
-    if (name == block.name)
+    if (is_instance(name, block))
       return block.where;
   return std::nullopt;
 }

@@ -45,6 +45,22 @@ const std::vector<row> rows{
    "learned, which is generalist",
    "what it learned in common, generalist, makes none by itself; "
    "summary.json says what its models are worth"},
+  {"comigs/languages.toml",
+   {"generalist/a"},
+   "--block NAME would do, of generalist",
+   "specialist.0",
+   "--block: 'specialist.0' belongs to each client and never leaves it, so it "
+   "is not among what the run learned, which is generalist",
+   "what it learned in common, generalist, makes none by itself; "
+   "summary.json says what its models are worth"},
+  {"comigs/languages.toml",
+   {"generalist/a"},
+   "--block NAME would do, of generalist",
+   "router.0",
+   "--block: there is no 'router.0' among what the run learned, which is "
+   "generalist",
+   "what it learned in common, generalist, makes none by itself; "
+   "summary.json says what its models are worth"},
   {"pf2lora/sections.toml",
    {"adapter/a", "adapter/b", "head/a"},
    "--block NAME would do, of adapter, head",
