@@ -76,8 +76,7 @@ std::vector<std::string> names_of(const std::vector<block_of_file>& blocks) {
 }
 
 bool is_adapter(const block_of_file& x) {
-  return x.name == models::adapter_family
-         || x.name.starts_with(std::string{models::adapter_family} + '.');
+  return is_block_of(models::adapter_family, x.name);
 }
 
 result<std::vector<double>> shares_for(std::vector<double> asked,
@@ -220,6 +219,11 @@ struct export_wishes {
   std::string block;
   std::vector<double> mixture;
 
+  /// And not a part of one, or what stands beside it.
+  bool is_of_a_model() const {
+    return merge || is_block_of(models::model_family, block);
+  }
+
   void add_to(command_line& line) {
     line.add("RUN", &folder, "a run's folder", {.required = true});
     line.add("--to", &to,
@@ -241,7 +245,7 @@ struct export_wishes {
 
 /// A language model is a folder, as others read it; whatever else is a file.
 result<void> put(const export_wishes& wish, const tensor_file& what) {
-  if (wish.merge || wish.block == models::model_family) {
+  if (wish.is_of_a_model()) {
     const auto config = load_config(wish.folder + "/config.toml");
     if (config && config->x.model.is_language())
       return put_language(config->x, what, wish.to);
@@ -251,7 +255,7 @@ result<void> put(const export_wishes& wish, const tensor_file& what) {
 
 /// What stands beside a base, or is as large as it, means nothing with another.
 result<void> check_origin(const export_wishes& wish) {
-  if (!wish.merge && wish.block != models::model_family)
+  if (!wish.is_of_a_model())
     return {};
   const auto config = load_config(wish.folder + "/config.toml");
   const bool is_language = config && config->x.model.is_language();

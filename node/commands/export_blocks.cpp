@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <string_view>
 
 #include "core/text.hpp"
 #include "models/families.hpp"
@@ -26,8 +25,7 @@ std::string block_of_tensor(std::string_view name) {
 }
 
 bool names_adapter(const std::string& name) {
-  const std::string family{models::adapter_family};
-  return name == family || name.starts_with(family + '.');
+  return is_block_of(models::adapter_family, name);
 }
 
 bool is_among(const std::vector<std::string>& blocks, std::string_view name) {
@@ -41,6 +39,11 @@ std::string listed_blocks(const std::vector<std::string>& names) {
   return shortened(text);
 }
 
+/// Whether a family may have such a block: each of several has a number.
+bool is_instance(std::string_view name, const block_spec& of) {
+  return name == of.name || (of.count > 1 && is_block_of(of.name, name));
+}
+
 /// Nothing: the method has no such block, or nobody knows.
 std::optional<scope> scope_of(const std::string& folder,
                               const std::string& name) {
@@ -50,7 +53,7 @@ std::optional<scope> scope_of(const std::string& folder,
   if (!method)
     return std::nullopt;
   for (const auto& block : method->blocks)
-    if (name == block.name)
+    if (is_instance(name, block))
       return block.where;
   return std::nullopt;
 }
@@ -73,6 +76,15 @@ std::vector<std::string> blocks_in(const std::filesystem::path& folder) {
 
 std::string some_block_of(const std::vector<std::string>& blocks) {
   return "--block NAME would do, of " + listed_blocks(blocks);
+}
+
+bool is_block_of(std::string_view family, std::string_view name) {
+  if (!name.starts_with(family))
+    return false;
+  const auto behind = name.substr(family.size());
+  return behind.empty()
+         || (behind.size() > 1 && behind[0] == '.'
+             && behind.find_first_not_of("0123456789", 1) == behind.npos);
 }
 
 bool merges(const experiment& x, const std::vector<std::string>& blocks) {
@@ -105,7 +117,7 @@ std::string run_for_a_model(const std::filesystem::path& path) {
     return {};
   const auto place = folder.string();
   const auto begin = place + " is a run, and no language model: ";
-  const auto made_by = [&](const char* how) {
+  const auto made_by = [&](const std::string& how) {
     return begin + "troupe export " + place + ' ' + how
            + " --to FOLDER makes one of it";
   };
@@ -116,8 +128,9 @@ std::string run_for_a_model(const std::filesystem::path& path) {
     return begin + "it has not ended";
   if (merges(config->x, blocks))
     return made_by("--merged");
-  if (is_among(blocks, models::model_family))
-    return made_by("--block model");
+  for (const auto& block : blocks)
+    if (is_block_of(models::model_family, block))
+      return made_by("--block " + block);
   return begin + "what it learned in common, " + listed_blocks(blocks)
          + ", makes none by itself; summary.json says what its models are "
            "worth";

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "node/commands/command.hpp"
@@ -18,6 +19,9 @@ std::string some_block_of(const std::vector<std::string>& blocks);
 
 /// Whether --merged writes something of a run with these blocks.
 bool merges(const experiment& x, const std::vector<std::string>& blocks);
+
+/// Whether that is a family's one block, or one of several: "model", "model.3".
+bool is_block_of(std::string_view family, std::string_view name);
 
 /// Why there is no such block among those of a run in a folder.
 std::string no_block(const std::string& folder, const std::string& asked);

@@ -202,7 +202,6 @@ void visit_shape(schema_visitor& v, model_options& x) {
 void visit_language_model(schema_visitor& v, model_options& x) {
   const bool used = x.is_language();
   const bool made = used && x.path.empty();
-  constexpr std::string_view needs = "kind = \"language\"";
   constexpr std::string_view needs_none =
     "kind = \"language\" without a 'path'";
   constexpr count_range sizes{.min = 1, .max = 1 << 16};
@@ -221,7 +220,8 @@ void visit_language_model(schema_visitor& v, model_options& x) {
   v.count({"inner", "width of feed-forward blocks; 0: by the architecture",
            made, needs_none},
           x.inner, {.max = 1 << 20});
-  v.choice({"storage", "how weights that nobody trains are kept", used, needs},
+  v.choice({"storage", "how weights that nobody trains are kept", used && !made,
+            "kind = \"language\" with a 'path'"},
            x.storage, {"f32", "bf16", "as_stored"});
 }
 

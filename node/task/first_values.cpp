@@ -20,28 +20,48 @@ bool holds(const models::tensor_file& file, const models::tensor_spec& x) {
          != file.tensors.end();
 }
 
+bool holds_some(const models::tensor_file& file,
+                const models::tensor_list& xs) {
+  return std::ranges::any_of(xs, [&](const auto& x) { return holds(file, x); });
+}
+
+bool is_model(const models::block_layout& block) {
+  return block.family == models::model_family;
+}
+
+/// Of a model's statistics, which a plain model's file has beside its weights.
+bool has_as_plain(const models::tensor_file& file,
+                  const models::block_layout& block) {
+  return block.family == models::buffers_family
+         && holds_some(file, block.tensors);
+}
+
+/// Whether a file says something about the family. That of a model has to.
+bool is_of_use(const models::tensor_file& file,
+               const models::block_layout& block) {
+  const auto is_of_family = [&](const models::tensor_spec& x) {
+    return x.name.starts_with(block.family + "/")
+           || x.name.starts_with(block.family + ".");
+  };
+  return is_model(block) || has_as_plain(file, block)
+         || std::ranges::any_of(file.tensors, is_of_family);
+}
+
 /// A file's values for a block; null if it says nothing about the family.
 result<shared_values> from_tensors(const models::tensor_file& file,
                                    const models::block_layout& block,
                                    const std::string& path) {
+  if (!is_of_use(file, block))
+    return shared_values{};
   const auto is_there = [&](const auto& x) { return holds(file, x); };
   auto own = block.tensors;
   for (auto& x : own)
     x.name = block.name + "/" + x.name;
-  const bool is_model = block.family == models::model_family;
-  const bool as_plain = block.family == models::buffers_family
-                        && std::ranges::any_of(block.tensors, is_there);
-  const bool knows_family =
-    std::ranges::any_of(file.tensors, [&](const models::tensor_spec& x) {
-      return x.name.starts_with(block.family + "/")
-             || x.name.starts_with(block.family + ".");
-    });
-  if (!is_model && !as_plain && !knows_family)
-    return shared_values{};
   // One model of several: its own, if the file has it; else they all begin as
   // the one that is there.
   const bool plain =
-    as_plain || (is_model && !std::ranges::all_of(own, is_there));
+    has_as_plain(file, block)
+    || (is_model(block) && !std::ranges::all_of(own, is_there));
   auto values = models::values_of(file, plain ? block.tensors : own, path);
   if (!values)
     return tl::make_unexpected(values.error());
@@ -88,20 +108,65 @@ shared_values value_of(const beside_model& x, std::string_view family) {
                                         : found->second;
 }
 
-/// A file's values for the model that nobody trains, where it has them.
-result<void> init_frozen(const experiment& x, const models::objective& model,
-                         std::map<std::string, shared_values>& frozen) {
-  if (frozen.empty() || x.init.empty())
+/// What of a file a run takes, in words.
+std::string taken_of_files(const models::local_task& task,
+                           const models::tensor_list& model) {
+  std::string text;
+  for (const auto& block : task.blocks.blocks)
+    if (block.instance == 0)
+      text += (text.empty() ? "what begins with " : " or ")
+              + in_quotes(block.name + "/");
+  if (!task.frozen.empty() && !model.empty())
+    text += (text.empty() ? "" : ", and ")
+            + std::string{"the model's tensors, as "}
+            + in_quotes(shortened(model.front().name));
+  return text.empty() ? "nothing" : text;
+}
+
+/// Who says a file means something in it.
+result<void> check_is_of_use(const experiment& x,
+                             const models::tensor_file& file,
+                             models::objective& model,
+                             const models::local_task& task) {
+  const auto& tensors = model.parameter_list();
+  const auto takes = [&](const auto& block) { return is_of_use(file, block); };
+  if (std::ranges::any_of(task.blocks.blocks, takes)
+      || (!task.frozen.empty() && holds_some(file, tensors)))
+    return {};
+  const auto found =
+    file.tensors.empty()
+      ? std::string{"it has no tensors"}
+      : "its first tensor is " + in_quotes(shortened(file.tensors[0].name));
+  return fail(errc::invalid_config,
+              x.init + ": has nothing that this run takes: " + found
+                + ", and taken would be " + taken_of_files(task, tensors)
+                + "; the model.safetensors of a run of method '" + x.method
+                + "' would do"
+                + (model.inside() != nullptr
+                     ? ", and for the weights of the language model that "
+                       "nobody trains 'model.path'"
+                     : ""));
+}
+
+/// A file's values for the model that nobody trains, where it has them. Returns
+/// `invalid_config` if nothing of it is of use, for blocks that travel neither.
+result<void> init_frozen(const experiment& x, models::objective& model,
+                         models::local_task& task) {
+  // For a model that travels a file has values, or was refused.
+  if (x.init.empty()
+      || (task.frozen.empty()
+          && std::ranges::any_of(task.blocks.blocks, is_model)))
     return {};
   const auto file = read_result(x.init);
   if (!file)
     return tl::make_unexpected(file.error());
-  for (auto& [name, values] : frozen) {
+  if (auto ok = check_is_of_use(x, *file, model, task); !ok)
+    return ok;
+  for (auto& [name, values] : task.frozen) {
     models::block_layout block;
     block.name = block.family = name;
     block.tensors = model.parameter_list();
-    if (std::ranges::none_of(block.tensors,
-                             [&](const auto& y) { return holds(*file, y); }))
+    if (!holds_some(*file, block.tensors))
       continue; // What nobody trains is in no run's folder.
     auto found = from_tensors(*file, block, x.init);
     if (!found)
@@ -163,7 +228,7 @@ result<void> complete(const experiment& x, models::objective& model,
   }
   task.frozen =
     models::frozen_values(model, task.method, derive_seed(x.seed, "initial"));
-  if (auto ok = init_frozen(x, model, task.frozen); !ok)
+  if (auto ok = init_frozen(x, model, task); !ok)
     return ok;
   task.frozen.merge(models::frozen_factors(task.method, task.adapters,
                                            derive_seed(x.seed, "initial")));

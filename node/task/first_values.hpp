@@ -38,7 +38,8 @@ first_values(const experiment& x, const recipe& method,
              const beside_model& beside);
 
 /// Gives the task the adapters that clients keep, and the models that nobody
-/// trains: a file's, if one is said. Its layout notes what they hold.
+/// trains: a file's, if one is said. Its layout notes what they hold. Returns
+/// `invalid_config` if the run takes nothing of that file.
 [[nodiscard]] result<void> complete(const experiment& x,
                                     models::objective& model,
                                     const beside_model& beside,

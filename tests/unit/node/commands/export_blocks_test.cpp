@@ -45,6 +45,22 @@ const std::vector<row> rows{
    "learned, which is generalist",
    "what it learned in common, generalist, makes none by itself; "
    "summary.json says what its models are worth"},
+  {"comigs/languages.toml",
+   {"generalist/a"},
+   "--block NAME would do, of generalist",
+   "specialist.0",
+   "--block: 'specialist.0' belongs to each client and never leaves it, so it "
+   "is not among what the run learned, which is generalist",
+   "what it learned in common, generalist, makes none by itself; "
+   "summary.json says what its models are worth"},
+  {"comigs/languages.toml",
+   {"generalist/a"},
+   "--block NAME would do, of generalist",
+   "router.0",
+   "--block: there is no 'router.0' among what the run learned, which is "
+   "generalist",
+   "what it learned in common, generalist, makes none by itself; "
+   "summary.json says what its models are worth"},
   {"pf2lora/sections.toml",
    {"adapter/a", "adapter/b", "head/a"},
    "--block NAME would do, of adapter, head",
@@ -112,6 +128,13 @@ TEST(export_blocks, make_a_model_or_none) {
     std::ofstream{at.path() + "/config.json"} << "{}";
     EXPECT_EQ(run_for_a_model(at.path()), "");
   }
+  const test::scratch_folder several;
+  end_run({"comigs/pretrain.toml", {"model.0/a", "model.1/a"}, "", "", "", ""},
+          several.path());
+  EXPECT_EQ(run_for_a_model(several.path()),
+            several.path() + " is a run, and no language model: troupe export "
+              + several.path()
+              + " --block model.0 --to FOLDER makes one of it");
   const test::scratch_folder at;
   end_run({"comigs/pretrain.toml", {"a"}, "", "", "", ""}, at.path());
   EXPECT_EQ(run_for_a_model(at.path()),

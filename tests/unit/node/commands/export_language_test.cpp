@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "models/inner_setup.hpp"
 #include "models/language/base.hpp"
 #include "models/language/names.hpp"
+#include "node/commands/export.hpp"
 #include "node/config/config.hpp"
 #include "node/task/language_model.hpp"
 #include "tests/support/scratch_folder.hpp"
@@ -80,6 +82,36 @@ TEST_F(exported_language, is_the_base_of_another_run) {
   EXPECT_EQ((*base)->values(), values) << "products of GPT-2 are turned twice";
   EXPECT_EQ((*base)->spec().context, 8u);
   EXPECT_FALSE(std::filesystem::exists(to() + "/tokenizer.json"));
+}
+
+TEST_F(exported_language, of_several_is_one_of_them) {
+  const auto run = at.path() + "/run";
+  std::filesystem::create_directories(run);
+  std::ofstream{run + "/config.toml"}
+    << "method = 'ifca'\nrounds = 1\n[data]\nkind = 'language'\n"
+       "path = 'texts'\nusers = ['a', 'b']\ntokenizer = 'bytes'\n"
+       "context = 8\n[model]\nkind = 'language'\nlayers = 2\n"
+       "embedding = 8\nheads = 2\n";
+  std::ofstream{run + "/summary.json"} << "{}";
+  models::tensor_file both;
+  for (const std::string model : {"model.0/", "model.1/"}) {
+    for (auto tensor : what.tensors) {
+      tensor.name.insert(0, model);
+      both.tensors.push_back(std::move(tensor));
+    }
+    both.values.insert(both.values.end(), values.begin(), values.end());
+    std::ranges::reverse(values);
+  }
+  const auto ok = models::write_safetensors(run + "/model.safetensors", both);
+  ASSERT_TRUE(ok) << ok.error().context;
+  std::ostringstream out, err;
+  const std::vector<std::string> said{run, "--block", "model.1", "--to", to()};
+  ASSERT_EQ(node::export_command(said, {out, err}), node::exit_code::ok)
+    << err.str();
+  std::ranges::reverse(values);
+  const auto read = models::open_base(to(), models::base_storage::f32);
+  ASSERT_TRUE(read) << "no folder of a model: " << read.error().context;
+  EXPECT_EQ((*read)->values(), values);
 }
 
 TEST_F(exported_language, has_its_tokenizer_with_it) {

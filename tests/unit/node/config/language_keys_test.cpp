@@ -169,7 +169,7 @@ TEST(language_keys, have_all_texts_in_one_place_where_the_method_is_of_that) {
 TEST(language_keys, say_how_large_a_model_is_that_begins_from_the_seed) {
   const auto x = read(with("", "architecture = 'llama'\nlayers = 2\n"
                                "embedding = 48\nheads = 6\nkey_heads = 3\n"
-                               "inner = 96\nstorage = 'bf16'\n"));
+                               "inner = 96\n"));
   ASSERT_TRUE(x) << x.error().context;
   EXPECT_TRUE(x->notes.empty());
   const auto& m = x->x.model;
@@ -179,15 +179,15 @@ TEST(language_keys, say_how_large_a_model_is_that_begins_from_the_seed) {
   EXPECT_EQ(m.heads, 6u);
   EXPECT_EQ(m.key_heads, 3u);
   EXPECT_EQ(m.inner, 96u);
-  EXPECT_EQ(m.storage, model_options::storage_rule::bf16);
 }
 
 TEST(language_keys, are_the_files_where_a_model_is_one) {
   const auto x = read("rounds = 1\n[data]\nkind = 'language'\npath = 'x'\n"
                       "[model]\nkind = 'language'\npath = 'm.gguf'\n"
-                      "layers = 3\n");
+                      "layers = 3\nstorage = 'bf16'\n");
   ASSERT_TRUE(x) << x.error().context;
   EXPECT_EQ(x->x.model.path, "m.gguf");
+  EXPECT_EQ(x->x.model.storage, model_options::storage_rule::bf16);
   EXPECT_THAT(x->notes,
               ElementsAre("a.toml:8: 'model.layers' has no effect: it needs "
                           "kind = \"language\" without a 'path'"));

@@ -86,6 +86,14 @@ TEST(unused_choices, are_noted_of_factors_of_a_language_model) {
               Not(Contains(HasSubstr("factors"))));
 }
 
+TEST(unused_choices, are_noted_of_how_weights_of_the_seed_are_kept) {
+  const auto note = HasSubstr("a.toml:14: 'model.storage' has no effect: it "
+                              "needs kind = \"language\" with a 'path'");
+  EXPECT_THAT(notes_of(of_language("storage = 'bf16'\n")), Contains(note));
+  EXPECT_THAT(notes_of(of_language("storage = 'bf16'\npath = 'm.gguf'\n")),
+              Not(Contains(HasSubstr("storage"))));
+}
+
 TEST(unused_choices, are_noted_of_weights_where_no_offer_weighs_by_examples) {
   const auto of = [](const std::string& method, const std::string& more = "") {
     return notes_of("rounds = 1\nmethod = '" + method

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
+#include "models/safetensors.hpp"
 #include "node/task/frozen.hpp"
 #include "node/task/workload.hpp"
 #include "tests/support/small_runs.hpp"
@@ -33,7 +35,88 @@ float largest(const std::vector<float>& xs) {
   return most;
 }
 
+/// Adapters over a model that nobody trains.
+node::experiment over_frozen(const overrides& more) {
+  overrides changes{"method=homlora",      "data.kind=low_rank",
+                    "data.truth=gaussian", "model.kind=regression",
+                    "model.hidden=[]",     "clients=2",
+                    "clients_per_round=2"};
+  changes.insert(changes.end(), more.begin(), more.end());
+  return configured(quadratic_run, changes, {});
+}
+
+struct adapters_over_file : ::testing::Test {
+  adapters_over_file() {
+    const auto made = node::prepare(over_frozen({}), no_model);
+    EXPECT_TRUE(made) << made.error().context;
+    if (!made)
+      return;
+    model = made->blocks->frozen.at(0).tensors;
+    adapter = made->blocks->find("adapter")->tensors;
+  }
+
+  /// With a file of these tensors, of which all values are one.
+  result<node::workload> begun(const models::tensor_list& tensors) const {
+    const std::vector<float> ones(models::size_of(tensors), 1);
+    const auto ok = models::write_safetensors(path(), {tensors, ones, {}});
+    EXPECT_TRUE(ok) << ok.error().context;
+    return node::prepare(over_frozen({"init=" + path()}), no_model);
+  }
+
+  std::string path() const {
+    return at.path() + "/first.safetensors";
+  }
+
+  scratch_folder at;
+  models::tensor_list model;
+  models::tensor_list adapter; ///< Named as `export --block` does.
+};
+
+bool are_ones(const shared_values& x) {
+  return std::ranges::all_of(x.copy(), [](float y) { return y == 1; });
+}
+
 } // namespace
+
+TEST_F(adapters_over_file, are_refused_where_it_has_nothing_of_theirs) {
+  ASSERT_FALSE(model.empty());
+  const auto refusal = [&](const models::tensor_list& tensors) {
+    const auto made = begun(tensors);
+    EXPECT_FALSE(made) << "a file is left out without a word";
+    if (made)
+      return std::string{};
+    EXPECT_EQ(made.error().code, errc::invalid_config);
+    return made.error().context;
+  };
+  const auto with = [&](const std::string& found) {
+    return path() + ": has nothing that this run takes: " + found
+           + ", and taken would be what begins with 'adapter/', and the "
+             "model's tensors, as '"
+           + model.front().name
+           + "'; the model.safetensors of a run of method 'homlora' would do";
+  };
+  EXPECT_EQ(refusal({{"junk", {2}}, {"more", {1}}}),
+            with("its first tensor is 'junk'"));
+  EXPECT_EQ(refusal(adapter),
+            with("its first tensor is '" + adapter.front().name + "'"));
+}
+
+TEST_F(adapters_over_file, begin_with_what_of_it_is_theirs) {
+  ASSERT_FALSE(model.empty());
+  auto named = adapter;
+  for (auto& x : named)
+    x.name = "adapter/" + x.name;
+  const auto own = begun(named);
+  ASSERT_TRUE(own) << own.error().context;
+  EXPECT_TRUE(are_ones(own->initial.at({1})));
+  EXPECT_FALSE(are_ones(own->task->frozen.at("model")));
+  auto plain = model;
+  plain.push_back({"junk", {2}});
+  const auto base = begun(plain);
+  ASSERT_TRUE(base) << base.error().context;
+  EXPECT_FALSE(are_ones(base->initial.at({1})));
+  EXPECT_TRUE(are_ones(base->task->frozen.at("model")));
+}
 
 TEST(first_values, of_a_model_are_scaled) {
   const auto plain = first_of("model", {});
@@ -70,13 +153,7 @@ TEST(first_values, that_are_clients_own_and_all_the_same_are_of_the_run) {
 }
 
 TEST(first_values, of_what_adapters_stand_on_are_in_the_layout) {
-  const auto x =
-    configured(quadratic_run,
-               {"method=homlora", "data.kind=low_rank", "data.truth=gaussian",
-                "model.kind=regression", "model.hidden=[]", "clients=2",
-                "clients_per_round=2"},
-               {});
-  const auto made = node::prepare(x, no_model);
+  const auto made = node::prepare(over_frozen({}), no_model);
   ASSERT_TRUE(made) << made.error().context;
   ASSERT_TRUE(made->blocks);
   ASSERT_EQ(made->blocks->frozen.size(), 1u);
