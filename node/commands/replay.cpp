@@ -52,9 +52,7 @@ failure failure_of(const replay_summary& x) {
             .why = "the record has neither offers nor versions, and "
                    "summary.json no score of the run's end that what is "
                    "recorded leads to",
-            .hint = "a run with evaluate_every above 0 that came to the end "
-                    "of its rounds, over data that is here, has such "
-                    "scores"};
+            .hint = has_scores(x)};
   return {.code = "offers_not_kept",
           .what = shown_count(x.digests) + " up to " + place_of(x),
           .why = x.stopped_by,
