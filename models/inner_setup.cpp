@@ -299,6 +299,13 @@ bool is_routed(const recipe& method) {
   return has(method, generalist_family) || has(method, specialist_family);
 }
 
+std::string no_head_of(const recipe& method) {
+  return "method " + in_quotes(method.name)
+         + " learns nothing of the layer that says what a row is; data.task = "
+           "\"language\" or \"describe\", or a method without experts, would "
+           "do";
+}
+
 bool needs_validation(const recipe& method, const options& said) {
   const auto all = with_defaults(method, said);
   return has(method, router_family) && all.contains("router_data")
@@ -317,7 +324,7 @@ inner_plans_for(const recipe& method, const objective& model,
   const auto* inside = inside_of(model);
   if (inside == nullptr && is_routed(method))
     return fail(errc::invalid_config,
-                "method " + in_quotes(method.name)
+                places.of("method") + "method " + in_quotes(method.name)
                   + " has several experts in each feed-forward block of a "
                     "language model; model.kind = \"language\" would do");
   if (inside == nullptr && is_apart(with_defaults(method, said)))
@@ -329,11 +336,7 @@ inner_plans_for(const recipe& method, const objective& model,
   if (inside == nullptr || !(is_routed(method) || has_adapters(method)))
     return std::optional<inner_plans>{};
   if (is_routed(method) && has_head(inside->base_list()))
-    return fail(errc::invalid_config,
-                "method " + in_quotes(method.name)
-                  + " learns nothing of the layer that says what a row is; "
-                    "data.task = \"language\" or \"describe\", or a method "
-                    "without experts, would do");
+    return fail(errc::invalid_config, places.of("method") + no_head_of(method));
   return inner_plans_over(inside->base_list(), method, said, layers, places)
     .map([](inner_plans x) { return std::optional{std::move(x)}; });
 }

@@ -39,6 +39,10 @@ std::uint32_t count_of(const recipe& method, std::string_view family) noexcept;
 /// a language model's has.
 bool is_routed(const recipe& method);
 
+/// What is said of a recipe with experts where a layer over the model says what
+/// a row is: none of its clients would learn that.
+std::string no_head_of(const recipe& method);
+
 /// Whether its routers learn from rows that were set aside of a client's own.
 bool needs_validation(const recipe& method, const options& said);
 

@@ -307,8 +307,8 @@ result<void> check_gated(const recipe& method, const training_options& how) {
     return {};
   return fail(errc::invalid_config,
               "method '" + method.name
-                + "' learns by SGD, with momentum or without: optimiser = "
-                  "\"sgd\" would do");
+                + "' learns by SGD, with momentum or without: "
+                  "training.optimiser = \"sgd\" would do");
 }
 
 result<void> check_says(const visit& v) {

@@ -57,24 +57,25 @@ result<void> check_plain_sgd(const recipe& method,
       || how.weight_decay != 0)
     return fail(errc::invalid_config,
                 "method '" + method.name
-                  + "' learns by plain SGD: optimiser = \"sgd\", momentum = 0 "
-                    "and weight_decay = 0 would do");
+                  + "' learns by plain SGD: training.optimiser = \"sgd\", "
+                    "training.momentum = 0 and training.weight_decay = 0 would "
+                    "do");
   return {};
 }
 
 result<void> check_sgd(const recipe&, const training_options& how) {
   if (how.optimiser != optimiser_kind::sgd)
     return fail(errc::invalid_config,
-                "optimiser \"adamw\": control variates are means of gradients, "
-                "which only \"sgd\" leaves behind");
+                "control variates are means of gradients, which \"adamw\" does "
+                "not leave behind; training.optimiser = \"sgd\" would do");
   return {};
 }
 
 result<void> check_terms(const training_options& how) {
   if (how.optimiser != optimiser_kind::sgd)
     return fail(errc::invalid_config,
-                "optimiser \"adamw\" has no proximal term and no correction of "
-                "its gradient; this method needs \"sgd\"");
+                "\"adamw\" has no proximal term and no correction of its "
+                "gradient; training.optimiser = \"sgd\" would do");
   return {};
 }
 

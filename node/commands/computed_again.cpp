@@ -28,8 +28,8 @@ result<void> check_same(const replay_summary& x) {
     return fail(errc::invalid_config,
                 "what clients keep stays with them, and nothing of the run "
                 "could be compared, so what is computed again may be of "
-                "another run; a run with events and an evaluation at its end "
-                "(evaluate_every above 0) would do");
+                "another run; "
+                  + has_scores(x));
   return {};
 }
 

@@ -1,6 +1,7 @@
 #include "node/commands/eval_looks.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
 
 #include "core/text.hpp"
@@ -10,6 +11,7 @@
 #include "node/config/no_run.hpp"
 #include "node/join/joined_task.hpp"
 #include "node/task/recipe_of.hpp"
+#include "node/task/result_file.hpp"
 
 namespace troupe::node {
 
@@ -41,8 +43,35 @@ std::string in_words(const std::vector<std::string>& xs) {
 
 /// Where what models are worth stands, whatever the method.
 std::string always_there(const std::string& folder) {
-  return "what its models are worth is in " + folder
-         + "/summary.json, and troupe report " + folder + " shows it";
+  return "what its models are worth is in "
+         + (std::filesystem::path{folder} / "summary.json").string()
+         + ", and troupe report " + folder + " shows it";
+}
+
+/// Each look is at what a run left at its end.
+failure without_result(const experiment& x, const std::string& folder,
+                       const std::string& why) {
+  const std::string goes_on =
+    x.clock == clock_kind::wall ? "troupe serve " : "troupe run --resume ";
+  return {.code = "usage",
+          .what = "nothing in this run is for eval yet",
+          .why = why,
+          .hint = x.ledger == ledger_kind::disk
+                    ? goes_on + folder + " goes on with it to its end"
+                    : "a run that has ended would do"};
+}
+
+/// Nothing of such clients is computed here.
+failure all_elsewhere(const recipe& method, const std::string& folder) {
+  const bool routes = count_of(method, models::router_family) > 0;
+  return {.code = "usage",
+          .what = "nothing in this run is for eval here",
+          .why = "the data of its clients is where they are, and what they "
+                 "keep stays with them",
+          .hint = (routes ? "there troupe eval STORE --routing looks at those "
+                            "of a process that joined; "
+                          : "")
+                  + always_there(folder)};
 }
 
 failure nothing_to_look_at(const experiment& x, const std::string& folder) {
@@ -83,6 +112,10 @@ failure nothing_asked_of(const std::string& folder) {
   const auto method = recipe_of(config->x);
   if (!method)
     return x;
+  if (const auto ended = check_ended(folder); !ended)
+    return without_result(config->x, folder, ended.error().context);
+  if (config->x.data.is_elsewhere())
+    return all_elsewhere(*method, folder);
   const auto looks = looks_at(config->x, *method);
   if (looks.empty())
     return nothing_to_look_at(config->x, folder);

@@ -6,10 +6,13 @@
 #include "core/clock.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
+#include "models/files.hpp"
+#include "models/inner_setup.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/config/config.hpp"
 #include "node/config/no_run.hpp"
 #include "node/replay/replay.hpp"
+#include "node/task/recipe_of.hpp"
 
 namespace troupe::node {
 
@@ -52,9 +55,7 @@ failure failure_of(const replay_summary& x) {
             .why = "the record has neither offers nor versions, and "
                    "summary.json no score of the run's end that what is "
                    "recorded leads to",
-            .hint = "a run with evaluate_every above 0 that came to the end "
-                    "of its rounds, over data that is here, has such "
-                    "scores"};
+            .hint = has_scores(x)};
   return {.code = "offers_not_kept",
           .what = shown_count(x.digests) + " up to " + place_of(x),
           .why = x.stopped_by,
@@ -62,11 +63,26 @@ failure failure_of(const replay_summary& x) {
                   "offer, and is computed again"};
 }
 
+/// What an offer may differ by though nothing is damaged; empty: nothing.
+std::string may_come_of(const replay_summary& x, const experiment& of,
+                        const std::filesystem::path& folder) {
+  const auto& first = x.digests.first;
+  const auto method = recipe_of(of);
+  if (!first || !first->what.starts_with("the offer of ")
+      || !models::is_there(folder / "served.json") || !method
+      || !models::counts_experts(*method))
+    return {};
+  return "this run was served, and who joined may have said a number of "
+         "experts of its own (--experts, --expert-memory), which no server is "
+         "told: a replay computes with training.experts";
+}
+
 json to_json(const failure& x) {
   return {{"code", x.code}, {"what", x.what}, {"why", x.why}, {"hint", x.hint}};
 }
 
-json to_json(const replay_summary& x) {
+/// @param maybe what a difference may come of
+json to_json(const replay_summary& x, const std::string& maybe) {
   const auto& [equal, total, first] = compared_in(x);
   json object{
     {"success", !first && x.stopped_by.empty() && !compared_nothing(x)},
@@ -87,7 +103,7 @@ json to_json(const replay_summary& x) {
       failure{.code = is_of_scores(x) ? "scores_differ" : "digests_differ",
               .what = shown_count(x),
               .why = first->what + " differs",
-              .hint = place_of(x)});
+              .hint = place_of(x) + (maybe.empty() ? "" : "; " + maybe)});
   } else if (!x.stopped_by.empty() || compared_nothing(x)) {
     object["error"] = to_json(failure_of(x));
   }
@@ -102,7 +118,8 @@ const char* left_open(const replay_summary& x) {
                        : ", of a record that stops before its run did";
 }
 
-void print(const replay_summary& x, std::ostream& out) {
+void print(const replay_summary& x, const std::string& maybe,
+           std::ostream& out) {
   out << shown_count(x) << left_open(x) << '\n';
   for (const auto& [block, gap] : x.product_gap)
     out << "product gap of the last " << block << ": " << gap << '\n';
@@ -110,16 +127,19 @@ void print(const replay_summary& x, std::ostream& out) {
     out << "first difference: " << place_of(x) << ": " << first->what
         << "\n  recorded    " << printable(first->recorded)
         << "\n  recomputed  " << first->recomputed << '\n';
+  if (!maybe.empty())
+    out << "hint: " << maybe << '\n';
 }
 
-exit_code conclude(const replay_summary& x, bool json, streams io) {
+exit_code conclude(const replay_summary& x, const std::string& maybe, bool json,
+                   streams io) {
   const bool stands_open = !x.stopped_by.empty() || compared_nothing(x);
   if (json)
-    io.out << to_json(x).dump(2) << std::endl;
+    io.out << to_json(x, maybe).dump(2) << std::endl;
   else if (stands_open)
     return report(failure_of(x), exit_code::configuration, false, io);
   else
-    print(x, io.out);
+    print(x, maybe, io.out);
   if (stands_open)
     return exit_code::configuration;
   return compared_in(x).first ? exit_code::failed : exit_code::ok;
@@ -171,7 +191,8 @@ exit_code replay_command(const model_maker& make_model, const host_facts& known,
                               }});
   if (!done)
     return report(done.error(), line.json(), io);
-  return conclude(*done, line.json(), io);
+  return conclude(*done, may_come_of(*done, loaded->x, folder), line.json(),
+                  io);
 }
 
 } // namespace troupe::node

@@ -238,9 +238,8 @@ public:
     else if (watched && found->personal && !models::of_clients(*watched))
       refuse("stop.metric",
              "'stop.metric' watches a model that no client of method '"
-               + x_.method
-               + "' uses, since each has a part of its own: "
-                 "\"per_client.mean\" or \"per_client.worst\" would do");
+               + x_.method + "' uses, since each has a part of its own: "
+               + scores_to_stop_by(x_.data) + " would do");
     check_options(said_, *found, methods, wrong_);
   }
 
@@ -268,10 +267,8 @@ private:
                  "'held_out' must be 0");
     const auto watched = watched_of(x_.stop);
     if (watched && !models::of_clients(*watched))
-      refuse("stop.metric", why
-                              + "has no data here to stop by: "
-                                "\"per_client.mean\" or \"per_client.worst\" "
-                                "would do");
+      refuse("stop.metric", why + "has no data here to stop by: "
+                              + scores_to_stop_by(x_.data) + " would do");
   }
 
   void examples_elsewhere(const std::string& why) {

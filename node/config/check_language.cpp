@@ -236,6 +236,10 @@ public:
     const auto is_frozen = [](const block_spec& x) {
       return x.where == scope::frozen;
     };
+    // What else would do for such a method is refused with a head, too.
+    if (x_.data.is_labelled_text() && !x_.data.foretells_tokens()
+        && models::is_routed(method))
+      return refuse("method", models::no_head_of(method));
     const bool over_base = models::is_over_base(method);
     if (models::has_adapters(method) && !over_base)
       refuse("method",

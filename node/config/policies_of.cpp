@@ -70,6 +70,11 @@ std::optional<models::watched> watched_of(const stop_options& x) {
   return std::nullopt;
 }
 
+std::string scores_to_stop_by(const data_options& x) {
+  return x.foretells_tokens() ? "\"per_client.perplexity\""
+                              : "\"per_client.mean\" or \"per_client.worst\"";
+}
+
 bool watches_clients(const stop_options& x) {
   const auto watched = watched_of(x);
   return watched && models::of_clients(*watched);

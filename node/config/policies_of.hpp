@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 
 #include "models/data/partition.hpp"
 #include "models/watched.hpp"
@@ -31,6 +32,9 @@ std::optional<models::watched> watched_of(const stop_options& x);
 
 /// Whether clients are to say what they are worth on rows that they set aside.
 bool watches_clients(const stop_options& x);
+
+/// For people: what `stop.metric` may be that is of clients' own models.
+std::string scores_to_stop_by(const data_options& x);
 
 policies::selection selection_of(const selection_options& x);
 

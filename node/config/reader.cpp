@@ -94,7 +94,8 @@ public:
       x.assign(list->begin(), list->end());
     else {
       const auto* one = std::get_if<std::int64_t>(&e->value);
-      refuse(*e, describe_list(describe(range)), one && fits(*one));
+      refuse(*e, describe_list(describe(range)),
+             one && fits(*one) && !k.bounded_elsewhere);
     }
   }
 
@@ -139,7 +140,7 @@ public:
       x = std::move(*list);
     else
       refuse(*e, describe_list(describe(range)),
-             contains(range, number_in(*e)));
+             contains(range, number_in(*e)) && !k.bounded_elsewhere);
   }
 
   /// A table is there where a key of it is.

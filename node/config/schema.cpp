@@ -255,11 +255,15 @@ void visit_experts(schema_visitor& v, models::training_options& x) {
   const key second{"beta2", "what the second moment keeps", adamw, needs};
   if (v.has(second, x.beta2 != 0.999))
     v.number(second, x.beta2, below_one);
-  const key experts{"experts", "of each client's blocks, by turns; empty: 2"};
+  const key experts{.name = "experts",
+                    .says = "of each client's blocks, by turns; empty: 2",
+                    .bounded_elsewhere = true};
   if (v.has(experts, !x.experts.empty()))
     v.counts(experts, x.experts, {.min = 1, .max = 1024});
-  const key memory{"expert_memory", "MiB that a client's experts may take, by "
-                                    "turns: it has as many as fit"};
+  const key memory{.name = "expert_memory",
+                   .says = "MiB that a client's experts may take, by turns: it "
+                           "has as many as fit",
+                   .bounded_elsewhere = true};
   if (v.has(memory, !x.expert_memory.empty()))
     v.reals(memory, x.expert_memory, above_zero);
 }

@@ -21,6 +21,8 @@ struct key {
   std::string_view says = {};  ///< For people.
   bool used = true;            ///< False: other keys make this one meaningless,
   std::string_view needs = {}; ///< which would need to be this.
+  /// A method or a model has bounds of its own for what it may be.
+  bool bounded_elsewhere = false;
 };
 
 /// Of a list. No model has more layers that a person writes down.

@@ -251,7 +251,7 @@ void remark_on_moments(loaded_config& loaded, const entries& said,
     loaded.notes.push_back(
       at->second.where + ": '" + at->second.typed
       + "' has no effect: plain SGD has no moments; "
-        "optimiser = \"adamw\", or a 'momentum', would do");
+        "training.optimiser = \"adamw\", or a 'training.momentum', would do");
 }
 
 /// Said where there is no choice. Else nobody says it: it is the default.

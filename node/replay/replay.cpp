@@ -190,12 +190,19 @@ void compare_ends(const experiment& x, const workload& work,
 result<void> compare_scores(const experiment& x, const workload& work,
                             const fs::path& folder, const replayer& story,
                             replay_summary& to) {
-  const auto said = end_in(folder);
-  if (to.digests.total > 0 || !said || !said->succeeded || !story.ended()
-      || !story.is_settled())
+  if (to.digests.total > 0)
     return {};
+  const auto said = end_in(folder);
+  const bool ended = said && said->succeeded && story.ended();
+  if (!ended || !story.is_settled()) {
+    to.why_none = ended ? unscored::under_way : unscored::unended;
+    return {};
+  }
   return story.scores().map([&](const models::evaluated& found) {
     to.scores = compare_last_scores(said->all, found, x, work);
+    if (to.scores.total == 0)
+      to.why_none =
+        x.evaluate_every == 0 ? unscored::never : unscored::of_others;
     if (to.scores.first)
       to.differs_in = "summary.json";
   });
@@ -284,6 +291,26 @@ result<void> look_at_end(const experiment& x, const fs::path& folder,
 bool compared_nothing(const replay_summary& x) {
   return x.digests.total == 0 && !x.digests.first && x.scores.total == 0
          && x.stopped_by.empty();
+}
+
+std::string has_scores(const replay_summary& x) {
+  switch (x.why_none) {
+    case unscored::unended:
+      return "a run with evaluate_every above 0 that came to its end, over "
+             "data that is here, has such scores";
+    case unscored::under_way:
+      return "visits were under way when this run ended; one of mode = "
+             "\"sync\" that ends with its 'rounds', each of which waits for "
+             "all of its visits, and has evaluate_every above 0, has such "
+             "scores";
+    case unscored::never:
+      return "the same run with evaluate_every above 0 has such scores";
+    case unscored::of_others:
+    case unscored::none:
+      break;
+  }
+  return "a run whose clients are all scored at its end, over data that is "
+         "here, has such scores";
 }
 
 result<replay_summary> replay(const experiment& x, const fs::path& folder,

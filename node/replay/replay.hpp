@@ -46,10 +46,20 @@ struct replay_context {
   std::function<result<void>(const replayed_moment&)> look = {};
 };
 
+/// Why no score of a run's end can be compared.
+enum class unscored {
+  none,      ///< Some were, or there are digests.
+  unended,   ///< The run did not come to its end.
+  under_way, ///< Visits were, when it ended: nothing says how far they came.
+  never,     ///< It was not scored.
+  of_others, ///< Others were than are scored here.
+};
+
 struct replay_summary {
   comparison digests; ///< Of all that the record holds.
   /// Of the last evaluation, where the record has no digest.
   comparison scores = {};
+  unscored why_none = unscored::none;
   /// The line of the first difference, or where it stopped.
   std::uint64_t differs_at = 0;
   std::string differs_in = "events.jsonl"; ///< The file.
@@ -64,6 +74,9 @@ struct replay_summary {
 /// Whether its record was followed to its end, and has neither a digest nor a
 /// score that was compared: nothing says that it is the record of this run.
 bool compared_nothing(const replay_summary& x);
+
+/// For people: what run would have something to compare. @pre compared_nothing
+std::string has_scores(const replay_summary& x);
 
 /// Recomputes what `<folder>/events.jsonl` says, from nothing but that and the
 /// configuration `x` of the run. It ends at the first difference, since what

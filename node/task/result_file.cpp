@@ -16,16 +16,6 @@ namespace {
 constexpr const char* last_values = "model.safetensors";
 constexpr const char* end_of_run = "summary.json";
 
-/// Whether a run has ended there.
-result<void> check_ended(const fs::path& folder) {
-  for (const auto* name : {last_values, end_of_run})
-    if (!models::is_there(folder / name))
-      return fail(errc::invalid_data,
-                  folder.string() + " holds no result: there is no " + name
-                    + " in it, which a run writes at its end");
-  return {};
-}
-
 /// As `digest_said_of`, and whether the file is there that it is of.
 result<std::string> digest_wanted_of(const fs::path& file) {
   auto said = digest_said_of(file);
@@ -47,6 +37,15 @@ result<void> check_content(const fs::path& file, const models::digest& found,
 }
 
 } // namespace
+
+result<void> check_ended(const fs::path& folder) {
+  for (const auto* name : {last_values, end_of_run})
+    if (!models::is_there(folder / name))
+      return fail(errc::invalid_data,
+                  folder.string() + " holds no result: there is no " + name
+                    + " in it, which a run writes at its end");
+  return {};
+}
 
 result<std::string> digest_said_of(const fs::path& file) {
   const auto summary = file.parent_path() / end_of_run;

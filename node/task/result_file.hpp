@@ -11,6 +11,9 @@
 
 namespace troupe::node {
 
+/// Returns `invalid_data` that says what is missing where no run has ended.
+[[nodiscard]] result<void> check_ended(const std::filesystem::path& folder);
+
 /// The digest that the run beside whose summary.json the file stands, or stood,
 /// says of it; empty: none, or no run has ended there.
 [[nodiscard]] result<std::string>

@@ -212,6 +212,21 @@ result<workload> prepare(const experiment& x, const model_maker& make_model) {
 
 namespace {
 
+/// A refusal of what a key says, at its place.
+result<void> at_key(std::string_view key, const experiment& x,
+                    const result<void>& found) {
+  if (found)
+    return {};
+  return fail(found.error().code, x.places.of(key) + found.error().context);
+}
+
+/// What is in the way of steps that another optimiser makes.
+std::string_view key_of_steps(const models::training_options& how) {
+  if (how.optimiser != models::optimiser_kind::sgd)
+    return "training.optimiser";
+  return how.momentum != 0 ? "training.momentum" : "training.weight_decay";
+}
+
 /// Whether the method can do with it. @param adapters null: it has none
 result<void> check_model(const recipe& method, const experiment& x,
                          const models::objective& model, const auto& adapters) {
@@ -219,9 +234,10 @@ result<void> check_model(const recipe& method, const experiment& x,
     if (auto ok = models::check_ranks(method, *adapters, {.places = x.places});
         !ok)
       return ok;
-  return models::check_optimiser(method, x.training).and_then([&] {
-    return models::check_body(method, model);
-  });
+  return at_key(key_of_steps(x.training), x,
+                models::check_optimiser(method, x.training))
+    .and_then(
+      [&] { return at_key("method", x, models::check_body(method, model)); });
 }
 
 /// Adapters, gate and common model, as far as the recipe has them.

@@ -171,13 +171,13 @@ TEST(inner_plans, have_the_layer_that_says_what_a_row_is) {
   EXPECT_EQ(plan.vectors[0].size, 3u * 768);
   EXPECT_EQ(plan.tensors.back().name, "head.bias");
   EXPECT_TRUE((*found)->own_adapter->vectors.empty());
-  const auto refused =
-    inner_plans_for(*policies::find_recipe("comigs"), model, {}, {});
+  const auto refused = inner_plans_for(*policies::find_recipe("comigs"), model,
+                                       {}, {}, {.origin = "a.toml"});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().context,
-            "method 'comigs' learns nothing of the layer that says what a row "
-            "is; data.task = \"language\" or \"describe\", or a method "
-            "without experts, would do");
+            "a.toml: method 'comigs' learns nothing of the layer that says "
+            "what a row is; data.task = \"language\" or \"describe\", or a "
+            "method without experts, would do");
 }
 
 TEST(inner_plans, of_other_adapters_are_over_queries_and_values) {

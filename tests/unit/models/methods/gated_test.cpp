@@ -194,7 +194,7 @@ TEST(gated_visits, refuse_what_they_cannot_learn_with) {
   auto how = gated_setting("ddome", common);
   how.how.optimiser = models::optimiser_kind::adamw;
   EXPECT_EQ(refused(how), "method 'ddome' learns by SGD, with momentum or "
-                          "without: optimiser = \"sgd\" would do");
+                          "without: training.optimiser = \"sgd\" would do");
   how = gated_setting("ddome", common);
   how.make_model = [](auto problem) -> std::unique_ptr<models::objective> {
     return std::make_unique<silent>(problem);

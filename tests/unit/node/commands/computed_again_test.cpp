@@ -65,8 +65,8 @@ TEST_F(lonely_run_again, is_refused_where_nothing_says_that_it_is_the_run) {
   EXPECT_EQ(ok.error().code, errc::invalid_config);
   EXPECT_THAT(ok.error().context,
               HasSubstr("nothing of the run could be compared, so what is "
-                        "computed again may be of another run; a run with "
-                        "events and an evaluation at its end"));
+                        "computed again may be of another run; the same run "
+                        "with evaluate_every above 0"));
 }
 
 } // namespace troupe::test::computed_again_test

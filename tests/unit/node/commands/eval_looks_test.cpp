@@ -58,6 +58,13 @@ TEST(eval_looks, are_named_where_nobody_asked) {
     std::ofstream{folder + "/config.toml"} << text;
   };
   put("rounds = 1\n[data]\nkind = 'quadratic'\n[model]\nkind = 'quadratic'\n");
+  const auto early = nothing_asked_of(folder);
+  EXPECT_EQ(early.what, "nothing in this run is for eval yet");
+  EXPECT_TRUE(early.why.starts_with(folder + " holds no result")) << early.why;
+  EXPECT_TRUE(early.hint.starts_with("troupe run --resume " + folder))
+    << early.hint;
+  for (const auto* name : {"/model.safetensors", "/summary.json"})
+    std::ofstream{folder + name} << "{}";
   const auto nothing = nothing_asked_of(folder);
   EXPECT_EQ(nothing.what, "nothing in this run is for eval");
   EXPECT_EQ(nothing.hint, hint);
@@ -65,6 +72,24 @@ TEST(eval_looks, are_named_where_nobody_asked) {
   const auto matrix = nothing_asked_of(folder);
   EXPECT_EQ(matrix.what, "--matrix is required");
   EXPECT_EQ(matrix.hint, hint);
+  EXPECT_EQ(nothing_asked_of(folder + "/").hint,
+            "what its models are worth is in " + folder
+              + "/summary.json, and troupe report " + folder + "/ shows it");
+}
+
+// Their stores are where clients are.
+TEST(eval_looks, are_none_at_clients_whose_data_is_elsewhere) {
+  const test::scratch_folder at;
+  const auto& folder = at.path();
+  for (const auto* name : {"/model.safetensors", "/summary.json"})
+    std::ofstream{folder + name} << "{}";
+  std::ofstream{folder + "/config.toml"}
+    << "rounds = 1\nmethod = 'comigs'\n[data]\nkind = 'language'\n"
+       "brought = true\ntokenizer = 'bytes'\n[model]\nkind = 'language'\n";
+  const auto none = nothing_asked_of(folder);
+  EXPECT_EQ(none.what, "nothing in this run is for eval here");
+  EXPECT_TRUE(none.hint.starts_with("there troupe eval STORE --routing "))
+    << none.hint;
 }
 
 } // namespace troupe::node::eval_looks_test

@@ -142,10 +142,15 @@ TEST(large_configs, have_lists_with_an_end) {
 TEST(config, says_where_a_list_lacks_its_brackets_alone) {
   const std::string of_numbers = "a number above 0, up to 1e+30";
   const std::string of_counts = "an integer from 1 to 1024";
+  const std::string of_widths = "an integer from 1 to 1048576";
   for (const auto& [key, found, item, remedy] :
-       {std::array<std::string, 4>{"experts", "9", of_counts, "; [9] would do"},
+       {std::array<std::string, 4>{"hidden", "9", of_widths, "; [9] would do"},
+        {"hidden", "0", of_widths, ""},
+        {"hidden", "1.5", of_widths, ""},
+        // A method, and the size of a model, say how many would do.
+        {"experts", "9", of_counts, ""},
         {"experts", "0", of_counts, ""},
-        {"experts", "1.5", of_counts, ""},
+        {"expert_memory", "0.0001", of_numbers, ""},
         {"deviation", "2", of_numbers, "; [2] would do"},
         {"deviation", "0.5", of_numbers, "; [0.5] would do"},
         {"deviation", "0", of_numbers, ""}})

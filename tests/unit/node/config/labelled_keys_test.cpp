@@ -236,4 +236,44 @@ TEST(labelled_keys, have_a_common_model_of_their_own) {
               ::testing::Not(::testing::Contains(HasSubstr("'common'"))));
 }
 
+TEST(labelled_keys, have_a_head_that_experts_do_not_learn) {
+  const auto refused = [](const std::string& method, const std::string& text) {
+    const std::vector<std::string> changes{"method=" + method};
+    const auto x = parse_config({text, "a.toml"}, changes);
+    return x ? std::string{} : x.error().context;
+  };
+  // What else would do for the pooled one would be refused next.
+  for (const std::string method : {"comigs", "local_lora", "centralised_lora"})
+    for (const auto* task : {"task = 'classify'\n", "task = 'span'\n"})
+      EXPECT_THAT(refused(method, with(task)),
+                  HasSubstr("--set method=" + method + ": method '" + method
+                            + "' learns nothing of the layer that says what a "
+                              "row is; data.task = \"language\" or "
+                              "\"describe\", or a method without experts, "
+                              "would do"));
+  EXPECT_THAT(refused("centralised_lora", with("task = 'classify'\n")),
+              ::testing::Not(HasSubstr("data.pooled = true")));
+  const auto no_head = ::testing::Not(HasSubstr("says what a row is"));
+  EXPECT_THAT(refused("comigs", with("task = 'describe'\n")), no_head);
+  EXPECT_THAT(refused("pf2lora", with("task = 'classify'\n")), no_head);
+}
+
+TEST(labelled_keys, are_stopped_by_scores_that_clients_have) {
+  const auto refused = [](const std::string& method, const std::string& data) {
+    const std::vector<std::string> changes{
+      "method=" + method, "stop.metric=accuracy", "stop.target=0.5"};
+    const auto x = parse_config({with(data), "a.toml"}, changes);
+    return x ? std::string{} : x.error().context;
+  };
+  EXPECT_THAT(refused("comigs", ""),
+              HasSubstr("since each has a part of its own: "
+                        "\"per_client.perplexity\" would do"));
+  EXPECT_THAT(refused("fedavg", "brought = true\n"),
+              HasSubstr("no data here to stop by: "
+                        "\"per_client.perplexity\" would do"));
+  EXPECT_THAT(refused("pf2lora", "task = 'classify'\n"),
+              HasSubstr("\"per_client.mean\" or \"per_client.worst\" would "
+                        "do"));
+}
+
 } // namespace troupe::node::labelled_keys_test

@@ -152,8 +152,10 @@ TEST_F(lonely_run, that_was_never_scored_has_nothing_to_compare) {
   const auto done = replay(folder);
   ASSERT_TRUE(done) << done.error().context;
   EXPECT_EQ(done->scores.total, 0u);
+  EXPECT_EQ(done->why_none, node::unscored::never);
   EXPECT_EQ(say(folder), 3);
   EXPECT_THAT(said_, HasSubstr("nothing was compared"));
+  EXPECT_THAT(said_, HasSubstr("the same run with evaluate_every above 0"));
   EXPECT_EQ(say(folder, {"--format", "json"}), 3);
   EXPECT_THAT(said_, HasSubstr("\"success\": false"));
 }
@@ -167,6 +169,10 @@ TEST_F(lonely_run, whose_last_visits_have_no_word_has_nothing_to_compare) {
   });
   ASSERT_TRUE(done) << done.error().context;
   EXPECT_EQ(done->scores.total, 0u);
+  EXPECT_EQ(done->why_none, node::unscored::under_way);
+  EXPECT_THAT(node::has_scores(*done),
+              HasSubstr("visits were under way when this run ended; one of "
+                        "mode = \"sync\""));
 }
 
 } // namespace troupe::test::last_scores_test
