@@ -216,6 +216,15 @@ private:
   bool is_made_ = false;
 };
 
+/// A table of one row may lie in GGUF as a vector.
+bool has_shape(const stored_tensor& x, const std::vector<std::int64_t>& wanted,
+               weights_format from) {
+  if (from == weights_format::gguf && wanted.size() == 2 && wanted.front() == 1
+      && x.shape.size() == 1)
+    return x.shape.front() == wanted.back();
+  return x.shape == wanted;
+}
+
 result<std::shared_ptr<const language_base>>
 refused(const weight_files& in, const std::string& name, std::string what) {
   return fail(errc::invalid_data,
@@ -249,7 +258,7 @@ read_base(const std::filesystem::path& path, base_storage how) {
     auto shape = tensor.what.shape;
     if (source.transposed)
       std::ranges::reverse(shape);
-    if (stored->shape != shape)
+    if (!has_shape(*stored, shape, files.format()))
       return refused(files, stored->name,
                      "is " + shape_of(stored->shape) + " and not "
                        + shape_of(shape)

@@ -87,6 +87,14 @@ std::uint32_t rows_of(const gguf_header& header, std::string_view name) {
     std::clamp<std::int64_t>(x->shape[0], 0, std::int64_t{1} << 30));
 }
 
+/// Whoever quantises leaves out outer extents of 1: a table of one row lies as
+/// a vector then.
+std::uint32_t types_in(const gguf_header& header) {
+  constexpr std::string_view name = "token_types.weight";
+  const auto* x = tensor_of(header, name);
+  return x != nullptr && x->shape.size() == 1 ? 1 : rows_of(header, name);
+}
+
 /// Keys without the name of the architecture before them.
 class metadata {
 public:
@@ -250,7 +258,7 @@ language_spec bert_of(metadata& in, const gguf_header& header) {
   x.has_head = false;
   x.attention_bias = true;
   x.inner_bias = true;
-  x.types = rows_of(header, "token_types.weight");
+  x.types = types_in(header);
   return x;
 }
 

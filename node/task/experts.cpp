@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/text.hpp"
+#include "models/families.hpp"
 #include "models/own_validation.hpp"
 
 namespace troupe::node {
@@ -129,6 +130,26 @@ result<counts> experts_for(const experiment& x, const recipe& method,
   if (auto ok = check_validation(x, method, *found, clients, users); !ok)
     return tl::make_unexpected(ok.error());
   return found;
+}
+
+std::string about_routers(const experiment& x, const recipe& method,
+                          const counts& experts) {
+  const bool all_alone =
+    !experts.empty()
+    && std::ranges::all_of(experts, [](std::uint32_t n) { return n == 1; });
+  // Clients who bring their texts say how many experts they have.
+  if (!all_alone || !models::is_routed(method) || x.data.brought)
+    return {};
+  const bool by_memory = x.training.experts.empty();
+  const bool shares = models::count_of(method, models::generalist_family) > 0;
+  return std::string{"no client has a router: by '"}
+         + (by_memory ? "training.expert_memory" : "training.experts")
+         + "' each has one expert, "
+         + (shares ? "the generalist that all have in common"
+                   : "a specialist of its own")
+         + ", and all tokens go there; two experts, "
+         + (by_memory ? "by more MiB or a smaller 'rank'," : "or more,")
+         + " would do";
 }
 
 } // namespace troupe::node

@@ -26,4 +26,9 @@ experts_for(const experiment& x, const recipe& method,
             const models::partition& clients,
             const std::vector<std::string>& users = {});
 
+/// Says so where nobody chooses, since each client has one expert. Empty: some
+/// have more, or nobody knows. @param experts those of `experts_for`
+std::string about_routers(const experiment& x, const recipe& method,
+                          const std::vector<std::uint32_t>& experts);
+
 } // namespace troupe::node

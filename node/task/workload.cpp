@@ -291,6 +291,8 @@ result<void> build(const experiment& x, materials found, workload& w) {
     experts_for(x, w.method, beside->inside, found.clients, found.users);
   if (!experts)
     return tl::make_unexpected(experts.error());
+  if (const auto more = about_routers(x, w.method, *experts); !more.empty())
+    w.remark += (w.remark.empty() ? "" : "; ") + more;
   auto blocks = layout_of(x, w.method, **model, *beside, w.shape.examples_max);
   if (!blocks)
     return tl::make_unexpected(blocks.error());

@@ -82,6 +82,8 @@ struct language_case {
   std::shared_ptr<const listed_rows> rows = eight_rows();
   models::adapter_plan common_plan, own_plan;
   floats common, own;
+  std::uint32_t steps = 1;
+  std::uint32_t batch_rows = 4; ///< 0: all at once.
 
   explicit language_case(std::string_view config)
     : spec(test::tiny_spec(config)),
@@ -117,8 +119,8 @@ struct language_case {
   adapter_site site_of(std::string_view method, const options& more,
                        std::unique_ptr<models::objective> model) const {
     models::training_options training;
-    training.local_steps = 1;
-    training.batch_size = 4;
+    training.local_steps = steps;
+    training.batch_size = batch_rows;
     training.shuffle = false;
     training.learning_rate = 0.05;
     training.momentum = 0.9; // Its first moment is what one step is along.

@@ -134,6 +134,58 @@ TEST(experts_for, need_validation_rows_where_routers_learn_from_these) {
   EXPECT_TRUE(afar.found());
 }
 
+// One is the top two of one, whatever says that there is one.
+TEST(experts_for, are_said_to_have_no_router_where_each_client_has_one) {
+  const auto said = [](const scene& y) {
+    return node::about_routers(y.x, y.method, y.found().value());
+  };
+  for (const std::string name : {"comigs", "pfedmoe", "comigs_2s"}) {
+    SCOPED_TRACE(name);
+    scene x{name};
+    x.clients.own_validation[1] = {6};
+    const std::string alone = name == "comigs_2s"
+                                ? "a specialist of its own"
+                                : "the generalist that all have in common";
+    EXPECT_EQ(said(x), "") << "two where nobody says";
+    for (const auto& one : {counts{1}, counts{1, 1}}) {
+      x.x.training.experts = one;
+      EXPECT_EQ(said(x),
+                "no client has a router: by 'training.experts' each has one "
+                "expert, "
+                  + alone
+                  + ", and all tokens go there; two experts, or more, would "
+                    "do");
+    }
+    x.x.training.experts = {1, 2};
+    EXPECT_EQ(said(x), "") << "one has a choice";
+    // Clients who bring their texts say it themselves.
+    x.x.training.experts = {1};
+    x.x.data.brought = true;
+    EXPECT_EQ(said(x), "");
+  }
+  scene ranks{"hetlora"};
+  ranks.x.training.method["rank_per_expert"] = 1;
+  ranks.x.training.experts = {1};
+  EXPECT_EQ(said(ranks), "") << "it has no experts";
+}
+
+TEST(experts_for, are_said_to_have_no_router_where_memory_holds_one) {
+  scene x{"pfedmoe"};
+  // As above: what attention has, and one expert.
+  const double attention = 2 * 2 * (32 + 16) * 16;
+  const double expert = 2 * 2 * (20 + 20) * 16;
+  const double mib = 1 << 20;
+  x.x.training.optimiser = models::optimiser_kind::adamw;
+  x.x.training.expert_memory = {(attention + expert) / mib};
+  ASSERT_EQ(x.found().value(), counts{1});
+  EXPECT_EQ(node::about_routers(x.x, x.method, {1}),
+            "no client has a router: by 'training.expert_memory' each has one "
+            "expert, the generalist that all have in common, and all tokens go "
+            "there; two experts, by more MiB or a smaller 'rank', would do");
+  x.x.training.expert_memory.push_back((attention + 2.5 * expert) / mib);
+  EXPECT_EQ(node::about_routers(x.x, x.method, x.found().value()), "");
+}
+
 TEST(experts_for, need_a_language_model) {
   const models::quadratic model{
     models::make_quadratic_problem({.dimension = 3, .clients = 2})};

@@ -218,6 +218,65 @@ TEST(two_levels_inside, with_nothing_of_its_own_are_homlora) {
   EXPECT_LT(relative_error(of(two), of(one)), 1e-6);
 }
 
+// With all rows in each batch both look at the same ones. After each step, with
+// momentum, which has seen all before; sums may be rounded otherwise where
+// there is a second product, of zeros.
+TEST(two_levels_inside, with_nothing_of_their_own_are_homlora_step_for_step) {
+  for (const auto config : test::tiny_models) {
+    language_case c{config};
+    SCOPED_TRACE(models::name_of(c.spec.kind));
+    std::ranges::fill(c.own, 0.f);
+    c.batch_rows = 0;
+    at::Tensor before = in_double(c.common);
+    for (std::uint32_t steps = 1; steps <= 5; ++steps) {
+      SCOPED_TRACE(steps);
+      c.steps = steps;
+      const auto two = c.trained(c.site("pf2lora", {}, {}));
+      const auto one = c.trained(c.site("homlora", {}, {}));
+      const auto kept = two.next.blocks.at("own_adapter").own_view();
+      EXPECT_EQ(floats(kept.begin(), kept.end()), c.own);
+      EXPECT_LT(relative_error(language_case::direction_of(two),
+                               language_case::direction_of(one)),
+                1e-6);
+      const auto left = [](const models::trained& x) {
+        return in_double(x.next.blocks.at("left_adapter").own_view());
+      };
+      EXPECT_LT(relative_error(left(two), left(one)), 1e-6);
+      EXPECT_NEAR(two.loss, one.loss, 1e-6 * one.loss);
+      EXPECT_FALSE(at::equal(left(one), before)) << "it has moved on";
+      before = left(one);
+    }
+  }
+}
+
+TEST(two_levels_inside, are_of_first_order_where_the_rate_is_none) {
+  for (const auto config : test::tiny_models) {
+    language_case c{config};
+    c.steps = 5;
+    for (const auto* method : {"pf2lora", "per_fedavg_lora"}) {
+      SCOPED_TRACE(std::string{models::name_of(c.spec.kind)} + ", " + method);
+      const auto of = [&](double rate, bool first_order) {
+        return all_of(c.trained(c.site(
+          method,
+          {{"inner_rate", rate}, {"first_order", first_order ? 1. : 0.}}, {})));
+      };
+      const auto still = of(0, false);
+      EXPECT_TRUE(at::equal(still, of(0, true)));
+      // Else nothing of this would be a law.
+      EXPECT_FALSE(at::equal(of(inner_rate, false), of(inner_rate, true)));
+      EXPECT_FALSE(at::equal(still, of(inner_rate, true)));
+    }
+    // What is left of the step through a step is a step.
+    SCOPED_TRACE(models::name_of(c.spec.kind));
+    c.batch_rows = 0;
+    const auto meta =
+      c.trained(c.site("per_fedavg_lora", {{"inner_rate", 0.}}, {}));
+    const auto plain = c.trained(c.site("homlora", {}, {}));
+    EXPECT_TRUE(at::equal(language_case::direction_of(meta),
+                          language_case::direction_of(plain)));
+  }
+}
+
 // Specification, 10.1.
 TEST(two_levels_inside, say_what_merged_weights_do) {
   for (const auto config : test::tiny_models) {
