@@ -280,22 +280,8 @@ result<user_text> user_at(const std::string& name, const user_place& place) {
 }
 
 /// One name that looks like several.
-std::string as_a_list(std::string_view x) {
-  if (x.find(',') == x.npos)
-    return {};
-  if (x.starts_with('[') && x.ends_with(']'))
-    x = x.substr(1, x.size() - 2);
-  std::string out;
-  for (auto rest = shortened(x);;) {
-    const auto end = rest.find(',');
-    const auto name = trimmed(rest.substr(0, end));
-    if (name.empty() || name.find_first_of("\"'") != name.npos)
-      return {};
-    out += (out.empty() ? "" : ", ") + in_quotes(name);
-    if (end == rest.npos)
-      return "; of several, [" + out + "] would do";
-    rest.erase(0, end + 1);
-  }
+std::string about_list(std::string_view x) {
+  return x.find(',') == x.npos ? "" : "; several are a list, as ['A', 'B']";
 }
 
 } // namespace
@@ -376,7 +362,7 @@ read_users(const std::filesystem::path& folder,
     if (at == places->end())
       return fail_at(folder.string(),
                      "has no user " + in_quotes(shortened(name))
-                       + "; there are " + listed(*places) + as_a_list(name));
+                       + "; there are " + listed(*places) + about_list(name));
     auto user = user_at(name, at->second);
     if (!user)
       return tl::make_unexpected(user.error());

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "models/embedder.hpp"
+#include "models/families.hpp"
 #include "models/strangers.hpp"
 
 namespace troupe::node {
@@ -14,7 +15,7 @@ namespace {
 /// whoever comes has, as a model of language is.
 std::uint64_t brought_bytes(const fetch_spec& x, const workload& work) {
   const auto& frozen = work.task->frozen;
-  if (frozen.contains(models::model_family)
+  if (frozen.contains(std::string{models::model_family})
       && (x.family == models::model_family
           || x.family == models::buffers_family))
     return 0;

@@ -92,6 +92,20 @@ TEST_F(streams_of_users, that_are_short_say_what_would_do) {
             "; a smaller 'context' or a larger 'validation_tokens' would do");
 }
 
+// Of three users' pieces each has six of twenty.
+TEST_F(streams_of_users, that_are_mixed_have_their_share_of_a_bound) {
+  for (const char* name : {"de", "fr", "it"}) {
+    std::ofstream out{how.path / (name + std::string{".txt"})};
+    for (int i = 0; i < 20; ++i)
+      out << std::string(10, name[0]) << '\f';
+  }
+  how.mixed = true;
+  how.context = 8;
+  how.validation_tokens = 20;
+  EXPECT_THAT(refusal(), HasSubstr("; a smaller 'context' or a larger "
+                                   "'validation_tokens' would do"));
+}
+
 TEST_F(streams_of_users, are_bounded_for_each_user) {
   // Of ten letters and an end: 16 documents of 20 to learn from, two to test.
   for (const char* name : {"de", "fr", "it"}) {

@@ -184,7 +184,7 @@ TEST_F(strangers_of_runs, cost_what_they_ask_for) {
   EXPECT_FALSE(go({"model.buffers=local", "held_out=3"}).zero_shot_bytes_down);
   EXPECT_FALSE(go({}).zero_shot_bytes_down);
   // What adapters stand on is of a file.
-  const auto adapted = go({"method=homlora", "held_out=3"});
+  const auto adapted = go({"method=homlora", "options.rank=2", "held_out=3"});
   ASSERT_TRUE(adapted.zero_shot_bytes_down);
   EXPECT_EQ(*adapted.zero_shot_bytes_down, 4 * adapted.values.at("adapter"));
 }

@@ -222,10 +222,11 @@ std::vector<std::string> notes_of_ranks(const std::string& options) {
 TEST(method_options, that_is_gone_is_noted) {
   const auto x = said("homlora", "frozen_in_layout = false", {});
   ASSERT_TRUE(x) << x.error().context;
-  EXPECT_THAT(x->notes,
-              ::testing::Contains(
-                "a.toml:4: 'frozen_in_layout' has no effect: what adapters "
-                "stand on is a part of every layout"));
+  EXPECT_THAT(
+    x->notes,
+    ::testing::Contains(
+      "a.toml:4: 'options.frozen_in_layout' has no effect: what adapters "
+      "stand on is a part of every layout"));
 }
 
 TEST(method_options, that_leave_no_rank_to_give_up_are_noted) {
