@@ -280,7 +280,7 @@ result<user_text> user_at(const std::string& name, const user_place& place) {
 }
 
 /// One name that looks like several.
-std::string about_list(std::string_view x) {
+std::string about_several(std::string_view x) {
   return x.find(',') == x.npos ? "" : "; several are a list, as ['A', 'B']";
 }
 
@@ -360,9 +360,10 @@ read_users(const std::filesystem::path& folder,
   for (const auto& name : wanted) {
     const auto at = places->find(name);
     if (at == places->end())
-      return fail_at(folder.string(),
-                     "has no user " + in_quotes(shortened(name))
-                       + "; there are " + listed(*places) + about_list(name));
+      return fail_at(folder.string(), "has no user "
+                                        + in_quotes(shortened(name))
+                                        + "; there are " + listed(*places)
+                                        + about_several(name));
     auto user = user_at(name, at->second);
     if (!user)
       return tl::make_unexpected(user.error());
