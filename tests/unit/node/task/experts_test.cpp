@@ -95,12 +95,13 @@ TEST(experts_for, say_ranks_of_methods_that_have_these_in_their_place) {
   }
 }
 
+// Of rank 2 in two layers of 8 x 24, 8 x 8, 8 x 12 and 12 x 8.
+constexpr double attention = 2 * 2 * (32 + 16) * 16;
+constexpr double expert = 2 * 2 * (20 + 20) * 16;
+constexpr double mib = 1 << 20;
+
 TEST(experts_for, are_as_many_as_memory_holds) {
   scene x{"pfedmoe"};
-  // Of rank 2 in two layers of 8 x 24, 8 x 8, 8 x 12 and 12 x 8.
-  const double attention = 2 * 2 * (32 + 16) * 16;
-  const double expert = 2 * 2 * (20 + 20) * 16;
-  const double mib = 1 << 20;
   x.x.training.optimiser = models::optimiser_kind::adamw;
   x.x.training.expert_memory = {(attention + 2.5 * expert) / mib,
                                 (attention + expert) / mib, 1};
@@ -171,10 +172,6 @@ TEST(experts_for, are_said_to_have_no_router_where_each_client_has_one) {
 
 TEST(experts_for, are_said_to_have_no_router_where_memory_holds_one) {
   scene x{"pfedmoe"};
-  // As above: what attention has, and one expert.
-  const double attention = 2 * 2 * (32 + 16) * 16;
-  const double expert = 2 * 2 * (20 + 20) * 16;
-  const double mib = 1 << 20;
   x.x.training.optimiser = models::optimiser_kind::adamw;
   x.x.training.expert_memory = {(attention + expert) / mib};
   ASSERT_EQ(x.found().value(), counts{1});
