@@ -180,8 +180,10 @@ result<adapter_plan> plan_adapters(const tensor_list& model,
     return tl::unexpected{ok.error()};
   if (plan.tensors.empty())
     return fail(errc::invalid_config,
-                "this model has no layer that the chosen kinds of adapters "
-                "could change; linear layers and convolutions can be adapted");
+                how.places.of("method")
+                  + "this model has no layer that the chosen kinds of adapters "
+                    "could change; linear layers and convolutions can be "
+                    "adapted");
   return plan;
 }
 

@@ -117,6 +117,8 @@ json to_json(const model_seen& x) {
     tokens.add("digest", models::to_hex((*x.tokens)->content()));
   }
   out.add("tokenizer", std::move(tokens));
+  if (!x.tokens)
+    out.add("why_no_tokenizer", x.tokens.error().context);
   out.add("digest", models::to_hex(x.base->content()));
   out.add("storage", "as_stored");
   return out;

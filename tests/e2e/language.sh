@@ -37,6 +37,10 @@ PY
   grep -Eq "^  left out +[1-9][0-9]* of [1-9][0-9]* bytes" "$scratch/out" || fail "who scores a text does not say what is left out"
 refused 6 "nowhere" eval --model "$texts/nowhere" --text "$scratch/en.txt"
 "$troupe" data inspect "$model" >"$scratch/out" 2>&1 && grep -q "gpt2, 1 layers of 32" "$scratch/out" || fail "a model is not shown"
+cp -r "$model" "$scratch/untold"
+echo '{' >"$scratch/untold/tokenizer.json"
+"$troupe" data inspect "$scratch/untold" --format json >"$scratch/out" 2>&1 &&
+  grep -q '"why_no_tokenizer": ".*untold/tokenizer.json' "$scratch/out" || fail "why a model has no tokenizer is not said"
 
 # Who waits is told for what, and never on stdout.
 for _ in {1..400}; do cat "$scratch/en.txt"; done >"$scratch/long.txt"
@@ -198,7 +202,8 @@ user() { # NUMBER
 for i in 1 2; do user $i; done
 # One is killed in the middle of a visit, when it has moments and counters of its own; it goes on with what it kept.
 folder=$(folder_of)
-visit=$(python3 - "$folder/events.jsonl" "$joined" <<'PY'
+killed_in_a_visit() { # prints its number
+  python3 - "$folder/events.jsonl" "$joined" <<'PY'
 import json, os, signal, sys, time
 def under_way():
     events = [json.loads(x) for x in open(sys.argv[1]) if x.endswith("\n")]
@@ -220,9 +225,25 @@ while time.monotonic() < deadline:
     time.sleep(0.002)
 sys.exit(1)
 PY
-) || fail "no visit was there to be killed in"
-wait "$joined" 2>/dev/null || true
-user 2
+}
+has_kept_its_offer() { # VISIT: it was killed between keeping what it learned and telling it
+  rm -rf "$scratch/looked"
+  cp -r "$scratch/user2" "$scratch/looked"
+  python3 - "$scratch/looked" "$1" <<'PY'
+import pathlib, sqlite3, sys
+(book,) = pathlib.Path(sys.argv[1]).rglob("*.sqlite")
+(kept,) = sqlite3.connect(book).execute("SELECT count(*) FROM offers WHERE number = ?", (int(sys.argv[2]),)).fetchone()
+sys.exit(0 if kept else 3)
+PY
+}
+while :; do
+  visit=$(killed_in_a_visit) || fail "no visit was there to be killed in"
+  wait "$joined" 2>/dev/null || true
+  found=0
+  has_kept_its_offer "$visit" || found=$?
+  user 2
+  case $found in 0) ;; 3) break ;; *) fail "a store is not read" ;; esac
+done
 wait "$server" || fail "a served run of language fails"
 wait
 python3 - "$folder/events.jsonl" "$visit" <<'PY' || fail "who was killed has not gone on with its visit"

@@ -152,6 +152,14 @@ TEST(layer_names, of_what_no_chosen_kind_adapts_are_refused) {
             (names{"b.x.weight.u", "b.x.weight.v"}));
 }
 
+TEST(layer_names, of_a_model_without_any_are_refused_where_its_method_stands) {
+  EXPECT_EQ(
+    refusal({{"norm.weight", {4}}, {"norm.bias", {4}}},
+            {.places = {.origin = "x.toml", .said = {{"method", "x.toml:2"}}}}),
+    "x.toml:2: this model has no layer that the chosen kinds of adapters could "
+    "change; linear layers and convolutions can be adapted");
+}
+
 TEST(layer_names, reach_the_check_of_ranks) {
   const recipe method{
     .name = "adapts", .summary = "in a test", .blocks = {{.name = "adapter"}}};
