@@ -64,6 +64,21 @@ TEST(language_spec, reads_gpt2_with_an_inner_width_that_is_not_said) {
   EXPECT_TRUE(x->is_causal());
 }
 
+// Two passes of one step would draw two models of one.
+TEST(language_spec, drops_nothing_whatever_a_file_says_of_that) {
+  for (const std::string text : {gpt2, llama, minilm, roberta, deberta}) {
+    const auto as_said = parsed(text);
+    const auto dropping =
+      parsed(R"({"attn_pdrop": 0.1, "embd_pdrop": 0.1, "resid_pdrop": 0.1,
+                 "attention_dropout": 0.1, "hidden_dropout_prob": 0.1,
+                 "attention_probs_dropout_prob": 0.1,
+                 "classifier_dropout": 0.1,)"
+             + text.substr(text.find('{') + 1));
+    ASSERT_TRUE(as_said && dropping) << text;
+    EXPECT_EQ(*as_said, *dropping) << text;
+  }
+}
+
 TEST(language_spec, reads_llama_with_grouped_heads_and_scaled_places) {
   const auto x = parsed(llama);
   ASSERT_TRUE(x) << x.error().context;
