@@ -53,10 +53,13 @@ struct hubs : testing::Test {
   /// Somebody who keeps what it hears.
   template <class Actor>
   Actor listener(std::vector<transport::frame_arrived>& to) {
-    made.push_back(
-      system->spawn([&to](caf::event_based_actor*) -> caf::behavior {
-        return {[&to](const transport::frame_arrived& x) { to.push_back(x); }};
-      }));
+    made.push_back(system->spawn(
+      [](caf::event_based_actor*,
+         std::vector<transport::frame_arrived>* all) -> caf::behavior {
+        return {
+          [all](const transport::frame_arrived& x) { all->push_back(x); }};
+      },
+      &to));
     return caf::actor_cast<Actor>(made.back());
   }
 

@@ -170,6 +170,19 @@ TEST(first_contact, leaves_nothing_where_no_place_is_given) {
   EXPECT_EQ(std::distance(left, {}), 1);
 }
 
+// A socket that nobody ends keeps its threads, and what these have open.
+TEST(first_contact, leaves_nothing_open_where_it_is_all) {
+  const hesitant server{terms_of_run(1), 0};
+  const auto in = to(server.address());
+  const auto ends = [&in] {
+    EXPECT_EQ(node::join(in).why, "all are taken");
+    const std::filesystem::directory_iterator open{"/proc/self/fd"};
+    return std::distance(open, {});
+  };
+  const auto once = ends();
+  EXPECT_TRUE(transport::comes_to_be([&] { return ends() <= once; }));
+}
+
 // A place that another run gives is none of the run whose terms it has.
 TEST(first_contact, begins_anew_with_another_run_where_it_waits_for_a_place) {
   auto server = std::make_unique<hesitant>(terms_of_run(1), 1 << 20);
