@@ -47,11 +47,10 @@ public:
     // nop
   }
 
-  /// What is heard goes to the hub, which has the socket: neither would end.
   ~visit_of_process() {
     if (socket_)
       socket_->close();
-    hub_->close();
+    hub_->close(); // It has the socket, which tells it all.
   }
 
   visit_of_process(const visit_of_process&) = delete;
