@@ -102,6 +102,16 @@ void refuse_parts(gate_pointer self, const messages::offer_made& x,
     say(self, x.pass.visit.client, refusal);
 }
 
+/// Its ticket serves nothing more, and a line that has a part says so.
+void refuse_over(gate_pointer self, const messages::offer_made& x) {
+  auto& granted = *self->state.granted;
+  if (!granted.lines_may_have(x))
+    return refuse_parts(self, x, verdict::withdrawn);
+  for (const auto line : granted.lines_of(x))
+    self->send(self->state.args.others->router,
+               messages::part_awaited{x.pass.visit, line});
+}
+
 /// It stands on versions that this server never had.
 void refuse_lost(gate_pointer self, const messages::offer_made& x) {
   const messages::visit_failed failed{x.pass.visit, verdict::withdrawn};
@@ -127,7 +137,7 @@ void heard(gate_pointer self, const sessions::session& from,
   if (found == grants::standing::lost)
     return refuse_lost(self, x);
   if (found == grants::standing::over)
-    return refuse_parts(self, x, verdict::withdrawn);
+    return refuse_over(self, x);
   const bool again = found == grants::standing::again;
   if (!again) {
     note_beginning(self, x.pass);

@@ -109,6 +109,10 @@ public:
   /// its beginning again yet.
   bool is_to_be_noted(visit_id x);
 
+  /// Whether a line may have it, though its ticket serves nothing more: what was
+  /// said on an invitation from before a restart lines alone know.
+  bool lines_may_have(const messages::offer_made& x);
+
   /// To which it offers.
   std::set<line_id> lines_of(const messages::offer_made& x) const;
 

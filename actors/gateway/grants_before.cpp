@@ -72,6 +72,13 @@ grants::await(const messages::offer_awaited& x) {
   return out;
 }
 
+bool grants::lines_may_have(const messages::offer_made& x) {
+  if (find(x.pass.visit))
+    return false;
+  const auto* older = find_older(x.pass.visit);
+  return !older || !stands_on_lost(x, *older);
+}
+
 bool grants::is_earlier(visit_id x) {
   const auto found = older_.find(x.client);
   return !find(x) && found != older_.end() && found->second.contains(x.number);

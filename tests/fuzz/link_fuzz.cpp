@@ -120,7 +120,7 @@ void hear_a_stranger(whim w) {
   const auto room = std::make_shared<held_bytes>(room_bytes);
   link_end testee{options_of(1, room, 50)};
   std::vector<arrival> heard;
-  std::uint64_t whole = 0; ///< Bytes of small frames that are held.
+  std::uint64_t whole = 0; ///< What small frames that are held count for.
   if (w.coin())
     testee.connected(1);
   if (w.coin())
@@ -143,6 +143,7 @@ void hear_a_stranger(whim w) {
       TROUPE_ASSERT(x);
       if (auto found = testee.heard(*x); found && !found->empty()) {
         whole += x->kind != piece_kind::chunk ? x->body.bytes.size() : 0;
+        whole += found->size() * held_bytes::frame_costs;
         TROUPE_ASSERT(found->size() <= frames_per_bundle_max);
         for (auto& one : *found) {
           TROUPE_ASSERT(one.what.size() <= message_bytes_max + envelope_size);

@@ -36,7 +36,7 @@ void sim_node::check_end() {
   auto& p = *p_;
   EXPECT_FALSE(failed()) << reason();
   // The last answers are on their way; who has no session hears of it later.
-  p.witness->listen_no_more();
+  p.witness->listen_no_more(p.what.silence_max);
   for (const auto until = now() + 2s; now() < until && p.w.step();)
     ;
   p.witness->check_end();

@@ -191,6 +191,7 @@ void sim_witness::client_said(client_id from, const messages::any_message& x) {
 
 void sim_witness::server_heard(client_id from,
                                const messages::any_message& any) {
+  heard_.insert_or_assign(from, x_.w.now());
   // Who has left hears nothing. It asks again when it is back.
   if (std::holds_alternative<messages::leave>(any))
     std::erase_if(awaited_,
@@ -212,8 +213,14 @@ void sim_witness::server_began(instant zero) {
   began_ = zero;
 }
 
-void sim_witness::listen_no_more() {
+// Who was silent for so long that it has no session, or soon has none, hears
+// nothing, and asks when it is back.
+void sim_witness::listen_no_more(instant silence_max) {
   listens_ = false;
+  if (silence_max > instant{})
+    std::erase_if(awaited_, [&](const auto& x) {
+      return heard_.at(x.first.client) + silence_max / 2 < x_.w.now();
+    });
 }
 
 void sim_witness::forget(visit_id visit) {

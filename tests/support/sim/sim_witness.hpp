@@ -50,7 +50,7 @@ public:
   void server_began(instant zero);
 
   /// The run is over: what comes now need not be answered.
-  void listen_no_more();
+  void listen_no_more(instant silence_max);
 
   /// Conservation: each offer that arrived is merged or refused, and its client
   /// was told. (What a crash forgot is offered again.)
@@ -68,6 +68,7 @@ private:
   bool listens_ = true;
   instant began_{};
   std::set<std::pair<visit_id, line_id>> awaited_; ///< Arrived, not answered.
+  std::map<client_id, instant> heard_;             ///< The last of each.
   std::set<std::pair<visit_id, line_id>> held_;    ///< Their clients know.
   /// So it was answered, in this life of the server.
   std::map<std::pair<visit_id, line_id>, std::uint64_t> withdrawn_;

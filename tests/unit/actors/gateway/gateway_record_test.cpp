@@ -137,6 +137,24 @@ TEST_F(gateway_test, takes_an_offer_whose_key_is_over_for_a_late_one) {
   }
 }
 
+// A process before may have merged it, and only its lines know.
+TEST_F(gateway_test, leaves_to_lines_what_is_over_and_of_a_process_before) {
+  open(ann, first);
+  for (const bool earlier : {false, true}) {
+    const auto pass = invite(ann);
+    say(first, fetch_of(pass));
+    if (earlier)
+      begin_again();
+    say(first,
+        messages::visit_declined{pass, messages::decline_reason::dropped});
+    router.clear();
+    const auto answer = say(first, offer_of(pass));
+    EXPECT_EQ(answer.size(), earlier ? 0u : 1u);
+    EXPECT_EQ(router.size(), earlier ? 1u : 0u);
+    EXPECT_EQ(count<messages::part_awaited>(router), router.size());
+  }
+}
+
 // Its director would wait, and may not know it; an offer that is on its way is
 // the lines' to refuse.
 TEST_F(gateway_test, ends_a_visit_that_fetches_by_a_key_that_is_over) {
