@@ -153,7 +153,7 @@ std::uint64_t simulate(std::uint64_t seed, tally& happened,
   testee.heal();
   // Liveness: once the world is kind, everything gets through.
   const auto healed = testee.now();
-  run(300'000);
+  run(1'000'000); // A large frame in small pieces takes many.
   if (testing::Test::HasFailure())
     return testee.trace(); // What else would be said is not worth reading.
   EXPECT_TRUE(testee.finished())
