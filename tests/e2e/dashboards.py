@@ -188,6 +188,13 @@ def skipped(words):
         sys.exit(1)
 
 
+def mounts(folder, size):
+    """An empty disk there, in memory: [folder], or [] where there is no right to do so."""
+    folder.mkdir(parents=True, exist_ok=True)
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", folder], capture_output=True).returncode == 0
+    return [folder] if mounted else []
+
+
 def main():
     asked = argparse.ArgumentParser()
     asked.add_argument("troupe")
@@ -198,11 +205,13 @@ def main():
         return 77
     with tempfile.TemporaryDirectory() as scratch:
         scratch = pathlib.Path(scratch)
+        # A disk of its own, since there is an alert that tells of a machine's that is nearly full; and below it one that can be filled.
+        disks = mounts(scratch, "1g")
+        if not disks and (room := shutil.disk_usage(scratch)).free < 0.1 * room.total:
+            skipped(f"all of it: the disk of {scratch} is nearly full, of which an alert tells, and there is no right to mount another")
+            return 77
         ground = Ground(pathlib.Path(given.troupe).resolve(), scratch, watched.free_port())
-        # A disk of its own, that can be full.
-        runs = scratch / "run/runs"
-        runs.mkdir(parents=True)
-        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "none", runs], capture_output=True).returncode == 0
+        disks += mounts(scratch / "run/runs", "64m")
         beside = planted.Planted(ground.run.troupe, scratch / "beside")
 
         def looks(uid, panel, word, choices=""):
@@ -231,8 +240,8 @@ def main():
         finally:
             ground.run.close()
             beside.close()
-            if mounted:
-                subprocess.run(["umount", runs], check=True)
+            for disk in reversed(disks):
+                subprocess.run(["umount", "-l", disk], check=True)  # A browser may be slow to leave it.
         for line in ground.wrong:
             print(line)
         if ground.wrong:
