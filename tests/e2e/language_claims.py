@@ -85,10 +85,10 @@ def check_relations():
 ACCURACIES = {"pf2lora": (0.90, 0.90, 0.89, 0.86), "homlora": (0.88, 0.87, 0.80, 0.70), "homlora of rank 12": (0.89, 0.88, 0.8, 0.7)}
 
 
-def gaps(changed, kind=""):
-    return language.gaps_of({f"{method}, {h}{kind}": [{"per_client": {"mean": x}, "method_results": {}}]
+def gaps(changed, kind="", score=language.MERGED):
+    return language.gaps_of({f"{method}, {h}{kind}": [{"per_client": {"mean": x}, "method_results": {"accuracy_left": 1 - x}}]
                              for method, all_of_it in (ACCURACIES | changed).items()
-                             for h, x in zip(language.FRACTIONS, all_of_it)}, kind)
+                             for h, x in zip(language.FRACTIONS, all_of_it)}, kind, score=score)
 
 
 def check_gaps():
@@ -96,6 +96,7 @@ def check_gaps():
                         ({"pf2lora": (0.90, 0.90, 0.89, 0.84)}, [1, 0, 1]), ({"homlora of rank 12": (0.89, 0.88, 0.8, 0.86)}, [1, 1, 0])):
         check([true for _, true in gaps(changed, ", buffered")], [x == 1 for x in so], f"gaps of {changed}")
     check(gaps({})[0][0], "the gap to HOMLoRA grows with the fraction: +2.00, +3.00, +9.00, +16.00", "gaps")
+    check(gaps({}, score=language.LEFT)[0], ("the gap to HOMLoRA grows with the fraction: -2.00, -3.00, -9.00, -16.00", False), "gaps as clients left it")
 
 
 if __name__ == "__main__":
